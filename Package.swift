@@ -142,7 +142,7 @@ let package = Package(
       ],
       swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     // The standard streams, the command line and the local time of a program, without a graph.
-    .target(name: "CommandLineIO", dependencies: ["GraphModel"]),
+    .target(name: "CommandLineIO", dependencies: ["GraphModel", log]),
     // Reads the stores of apps that use Core Data, through SQLite's C library.
     .target(name: "CoreDataStore", dependencies: ["GraphModel", sqlite]),
     // The commands of the shell for any model; the program adds its name, its connection and its own commands.
@@ -207,6 +207,10 @@ let package = Package(
     .executableTarget(
       name: "company-embedded", dependencies: ["GraphModel", "GraphReplica", "GraphClient", "GraphEmbedded"],
       path: "docs/examples/embedded", plugins: ["GraphModelPlugin"]),
+    // The program of docs/guides/offline.md, with a server and without it.
+    .executableTarget(
+      name: "company-offline", dependencies: ["GraphModel", "GraphReplica", "GraphClient", "GraphOffline"],
+      path: "docs/examples/offline", plugins: ["GraphModelPlugin"]),
     // Disks that fail and lose power, under SQLite and under the log: of simulations and tests only.
     .target(name: "GraphStoreFaults", dependencies: ["GraphModel", "GraphLog", sqlite]),
     .target(
@@ -262,8 +266,8 @@ let package = Package(
     .testTarget(
       name: "GraphHTTPTests",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphServer", "GraphHTTP", "GraphTesting", log, nioCore,
-      ]),
+        "GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphServer", "GraphHTTP", "GraphTesting", log,
+      ] + nio),
     .testTarget(
       name: "GraphClientTests",
       dependencies: [
@@ -280,8 +284,8 @@ let package = Package(
     .testTarget(
       name: "GraphOfflineTests",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphClient", "GraphEmbedded", "GraphReplicaStore", "GraphOffline", "GraphStore",
-        "GraphServer", "GraphTesting", log,
+        "GraphModel", "GraphWire", "GraphHub", "GraphClient", "GraphEmbedded", "GraphReplicaStore", "GraphOffline",
+        "GraphStore", "GraphServer", "GraphTesting", log,
       ]),
     .testTarget(
       name: "GraphReplicaTests",
@@ -300,7 +304,7 @@ let package = Package(
       dependencies: [
         "CommandLineIO", "CoreDataStore", "GraphModel", "GraphWire", "GraphJSON", "GraphClient", "GraphShell",
         "GraphTesting",
-        arguments,
+        arguments, log,
       ]),
     .testTarget(name: "CoreDataStoreTests", dependencies: ["GraphModel", "CoreDataStore", "GraphTesting", grdb]),
     .testTarget(
@@ -312,15 +316,16 @@ let package = Package(
     .testTarget(
       name: "StickiesTerminalTests",
       dependencies: [
-        "GraphModel", "GraphReplica", "GraphClient", "GraphControllers", "GraphOffline", "GraphTesting",
-        "StickiesModel", "StickiesKit", "TerminalCells", "TerminalApplication", "StickiesTerminal", "stickiesd",
+        "GraphModel", "GraphReplica", "GraphClient", "GraphControllers", "GraphReplicaStore", "GraphOffline",
+        "GraphTesting", "StickiesModel", "StickiesKit", "TerminalCells", "TerminalApplication", "StickiesTerminal",
+        "stickiesd",
       ]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphTesting", "StickiesModel", "StickiesKit",
         "stickiesd", "stickies", "first-program", "observed-list", "core-data-notes", "company-guides",
-        "company-shell", "company-worker", "company-embedded", grdb,
+        "company-shell", "company-worker", "company-embedded", "company-offline", grdb,
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.
     .testTarget(
@@ -328,6 +333,13 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+/// The targets that wait for a person or run once: they are compiled for size.
+let rarelyRunning: Set = [
+  "CommandLineIO", "CoreDataStore", "GraphAccess", "GraphControllers", "GraphEmbedded", "GraphOffline",
+  "GraphReplicaStore", "GraphShell", "GraphStoreTools", "StickiesFiles", "StickiesTerminal", "TerminalApplication",
+  "stickies", "stickiesd",
+]
 
 // A build of the two programs needs no tests and no plugin of models, for whose tool half of GraphModel would be
 // compiled again.
@@ -338,6 +350,14 @@ if Context.environment["STICKIES_PROGRAMS_ONLY"] != nil {
   }
   package.products.removeAll { $0.name == "GraphModelPlugin" }
   package.dependencies.removeAll { $0.isOfTestsOnly }
+  for target in package.targets where rarelyRunning.contains(target.name) {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Osize"])]
+  }
+  if Context.environment["STICKIES_COMPACT_RELOCATIONS"] != nil {
+    for target in package.targets where target.type == .executable {
+      target.linkerSettings = [.unsafeFlags(["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"])]
+    }
+  }
 }
 
 extension Package.Dependency {

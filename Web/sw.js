@@ -28,10 +28,12 @@ function folder(address) {
 /** The addresses of the application that a file names.
  * @param {string} text @param {string} address @param {string} type @returns {string[]} */
 function links(text, address, type) {
+  // The screenshots of the manifest are shown only during an installation, which needs the server.
+  if (type.includes('manifest')) return (JSON.parse(text).icons ?? []).map((/** @type {{src: string}} */ { src }) => new URL(src, address).href);
   const pattern = type.includes('html') ? /(?:src|href)="([^"#]+)"/g
     // Comments name modules too, for their types.
     : type.includes('javascript') ? /^(?:import|export)\b[^'";]*?\bfrom\s*'([^']+)'|^import\s*'([^']+)'|\bawait import\(\s*'([^']+)'/gm
-      : type.includes('manifest') || type.includes('json') ? /"src"\s*:\s*"([^"]+)"/g : type.includes('css') ? /url\(["']?([^"')]+)/g : null;
+      : type.includes('css') ? /url\(["']?([^"')]+)/g : null;
   if (!pattern) return [];
   const found = [...text.matchAll(pattern)].map((match) => match[1] ?? match[2] ?? match[3]);
   return found.filter((each) => !each.startsWith('data:')).map((each) => new URL(each, address).href);

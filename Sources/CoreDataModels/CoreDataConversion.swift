@@ -59,18 +59,25 @@ public struct CoreDataConversion: Sendable {
   }
 
   /// Converts a model.
-  /// - Parameter name: the name of the converted model; by default the bundle's.
-  public init(_ bundle: CoreDataBundle, name: String? = nil) throws(CoreDataModelError) {
+  /// - Parameters:
+  ///   - name: the name of the converted model; by default the bundle's.
+  ///   - order: the names of all versions, oldest first; by default the names and contents of the versions give it.
+  public init(_ bundle: CoreDataBundle, name: String? = nil, order: [String]? = nil) throws(CoreDataModelError) {
     guard !bundle.versions.isEmpty else {
       throw CoreDataModelError(bundle.path, nil, "the bundle has no version")
     }
-    var (drafts, logs, sources) = ([VersionDraft](), [SourceLog](), [CoreDataModel]())
-    for (index, version) in bundle.versions.enumerated() {
-      let reader = try CoreDataModelReader(version.bytes, file: version.file)
-      var log = reader.log
-      drafts.append(VersionConverter.convert(reader.model, number: index + 1, name: version.name, &log))
+    let stated = try order.map { names throws(CoreDataModelError) in try Self.places(of: names, in: bundle) }
+    var readers = [CoreDataModelReader]()
+    for version in bundle.versions { readers.append(try CoreDataModelReader(version.bytes, file: version.file)) }
+    let inferred = VersionOrder(of: bundle, readers.map(\.model))
+    let places = if let stated { stated } else { inferred.places }
+    let ordered = places.map { bundle.versions[$0] }
+    let sources = places.map { readers[$0].model }
+    var (drafts, logs) = ([VersionDraft](), [SourceLog]())
+    for (index, place) in places.enumerated() {
+      var log = readers[place].log
+      drafts.append(VersionConverter.convert(sources[index], number: index + 1, name: ordered[index].name, &log))
       logs.append(log)
-      sources.append(reader.model)
     }
     let names = NameTable(model: name ?? bundle.name, versions: drafts)
     for index in drafts.indices {
@@ -81,19 +88,34 @@ public struct CoreDataConversion: Sendable {
     }
     var linker = VersionLinker(drafts, logs, names)
     let files = try linker.run()
-    precondition(files.count == bundle.versions.count, "each version has a model file")
+    precondition(files.count == ordered.count, "each version has a model file")
     let converted = linker
-    versions = bundle.versions.indices.map { index in
-      let (version, draft) = (bundle.versions[index], converted.drafts[index])
+    versions = ordered.indices.map { index in
+      let (version, draft) = (ordered[index], converted.drafts[index])
       return Version(
         number: draft.number, sourceName: version.name,
-        isCurrent: bundle.versions.count == 1 || version.name == bundle.current, source: sources[index],
+        isCurrent: ordered.count == 1 || version.name == bundle.current, source: sources[index],
         text: files[index].text, model: files[index].model,
         entities: draft.entities.map { Self.entity($0, draft.number, converted.names) })
     }
     self.name = names.model
     let lines = linker.logs.flatMap { $0.findings.sorted { $0.place < $1.place } }
-    findings = Self.findings(about: bundle, name: name ?? bundle.name, converted: names.model) + lines
+    let about = Self.findings(about: bundle, ordered.map(\.name), name: name ?? bundle.name, converted: names.model)
+    let guess = stated == nil ? inferred.guess : nil
+    findings = about + [guess].compactMap { $0 }.map { Self.finding(about: bundle, .changed, $0) } + lines
+  }
+
+  /// The places of the versions with these names.
+  private static func places(of names: [String], in bundle: CoreDataBundle) throws(CoreDataModelError) -> [Int] {
+    let places = names.compactMap { name in bundle.versions.firstIndex { $0.name == name } }
+    guard places.count == names.count, Set(places).count == bundle.versions.count, places.count == Set(places).count
+    else {
+      throw CoreDataModelError(
+        bundle.path, nil,
+        "the stated order is \(names.joined(separator: ", ")), but the versions are "
+          + "\(bundle.versions.map(\.name).joined(separator: ", ")); name each of them once")
+    }
+    return places
   }
 
   private static func entity(_ draft: EntityDraft, _ number: Int, _ names: NameTable) -> Entity {
@@ -141,29 +163,35 @@ public struct CoreDataConversion: Sendable {
     }
   }
 
+  private static func finding(
+    about bundle: CoreDataBundle, _ kind: ConversionFinding.Kind, _ text: String
+  ) -> ConversionFinding {
+    ConversionFinding(kind: kind, file: bundle.path, place: .start, subject: "", text: text)
+  }
+
   private static func findings(
-    about bundle: CoreDataBundle, name: String, converted: String
+    about bundle: CoreDataBundle, _ versions: [String], name: String, converted: String
   ) -> [ConversionFinding] {
-    func finding(_ kind: ConversionFinding.Kind, _ subject: String, _ text: String) -> ConversionFinding {
-      ConversionFinding(kind: kind, file: bundle.path, place: .start, subject: subject, text: text)
+    func finding(_ kind: ConversionFinding.Kind, _ text: String) -> ConversionFinding {
+      Self.finding(about: bundle, kind, text)
     }
-    var findings = bundle.others.map { finding(.leftOut, "", "\($0): it is not a version of the model") }
+    var findings = bundle.others.map { finding(.leftOut, "\($0): it is not a version of the model") }
     if name != converted {
       findings.append(
-        finding(.renamed, "", "the model is called \(converted), because a model file does not allow \(name)"))
+        finding(.renamed, "the model is called \(converted), because a model file does not allow \(name)"))
     }
-    guard bundle.versions.count > 1 else { return findings }
-    let newest = bundle.versions[bundle.versions.count - 1].name
+    guard versions.count > 1 else { return findings }
+    let newest = versions[versions.count - 1]
     guard let current = bundle.current else {
       findings.append(
-        finding(.changed, "", "the bundle does not state its current version: a daemon serves the highest, \(newest)"))
+        finding(.changed, "the bundle does not state its current version: a daemon serves the highest, \(newest)"))
       return findings
     }
     if current != newest {
-      let later = bundle.versions.drop { $0.name != current }.dropFirst().map(\.name)
+      let later = versions.drop { $0 != current }.dropFirst()
       findings.append(
         finding(
-          .changed, "",
+          .changed,
           "the current version is \(current), but a daemon serves the highest, \(newest): to serve \(current), delete the files "
             + "of \(later.joined(separator: ", "))"))
     }

@@ -33,8 +33,12 @@ package final class CoreDataFile {
   package let joins: [JoinTable]
   /// The model that the store contains; nil if there is none, or if it can't be read.
   package let model: CachedModel?
+  /// Whether the store's model can't be read, although it is there.
+  package let isModelUnreadable: Bool
   let external: ExternalStorage
   let database: StoreDatabase
+  /// Whether the store uses a write-ahead log that is not beside it.
+  let isLogMissing: Bool
   private let entityIndexes: [Int64: Int]
 
   /// Entities from this number on are the framework's own, such as those of persistent history.
@@ -48,6 +52,7 @@ package final class CoreDataFile {
     defer { snapshot.remove() }
     database = try StoreDatabase(copy: snapshot.copy, name: name)
     external = ExternalStorage(store: snapshot.path)
+    isLogMissing = snapshot.isLogMissing
     let schema = try Self.schema(database)
     guard !schema.isEmpty else {
       throw Refusal(
@@ -55,7 +60,9 @@ package final class CoreDataFile {
     }
     do {
       uuid = try Self.readUUID(database)
-      model = try Self.readModel(database, isThere: schema["Z_MODELCACHE"] != nil)
+      let content = try Self.readModel(database, isThere: schema["Z_MODELCACHE"] != nil)
+      model = content.flatMap { CachedModel(content: $0) }
+      isModelUnreadable = content != nil && model == nil
       var tables = [RowTable]()
       var entities = try Self.readEntities(database)
       let byNumber = Dictionary(entities.enumerated().map { ($1.number, $0) }, uniquingKeysWith: { first, _ in first })
@@ -122,11 +129,11 @@ package final class CoreDataFile {
     return uuid
   }
 
-  private static func readModel(_ database: StoreDatabase, isThere: Bool) throws -> CachedModel? {
+  private static func readModel(_ database: StoreDatabase, isThere: Bool) throws -> [UInt8]? {
     guard isThere else { return nil }
     let rows = try database.statement("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")
     guard try rows.step(), case .blob(let bytes) = rows.value(0) else { return nil }
-    return CachedModel(content: bytes)
+    return bytes.isEmpty ? nil : bytes
   }
 
   private static func readEntities(_ database: StoreDatabase) throws -> [StoredEntity] {

@@ -7,6 +7,8 @@
 void configureAllocator(void) {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, 8);
+  mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+  mallopt(M_TRIM_THRESHOLD, 4 * 1024 * 1024);
 #endif
 }
 

@@ -39,16 +39,18 @@ extension AccessFile {
   ///   - label: the name under which its holders act, after the prefix "link: "; other users see it as the author of
   ///     changes.
   ///   - expires: the time at which it ends; nil for never.
+  ///   - maker: the user who makes the link; nil for the machine's owner.
   /// - Returns: the user that stands for the link, and the secret.
   public func createLink(
-    to scope: UniqueID, role: Role, label: String, expires: Timestamp?, now: Timestamp, random: () -> UInt64
+    to scope: UniqueID, role: Role, label: String, expires: Timestamp?, by maker: AccessUser? = nil, now: Timestamp,
+    random: () -> UInt64
   ) throws -> (link: AccessUser, token: AccessToken) {
     guard role < .owner else { throw Refusal(.invalid, "a share link can't make its holders owners") }
     guard !label.contains(AccessToken.prefix) else {
       throw Refusal(.invalid, "a link's name can't contain \(AccessToken.prefix), the prefix of tokens: it is shown")
     }
     let name = Self.linkPrefix + label
-    let link = try addUser(name, role: nil, isLink: true, now: now, random: random)
+    let link = try addUser(name, role: nil, isLink: true, maker: maker, now: now, random: random)
     do {
       _ = try grant(role, to: name, on: scope, now: now)
       let token = try createToken(of: name, label: "share link", expires: expires, now: now, random: random)
@@ -57,7 +59,7 @@ extension AccessFile {
       return (made, token)
     } catch {
       // Without its token the link is of no use, and its name would be taken.
-      try? removeUser(name, now: now)
+      _ = try? removeUser(name, now: now)
       throw error
     }
   }

@@ -24,7 +24,8 @@ extension AccessFile {
         .limit, "there are \(Self.maximumLinks) share links already, as many as one scope can have; remove one first")
     }
     let name = if let label { label } else { TokenSelector(random()).description }
-    let made = try createLink(to: scope, role: role, label: name, expires: expires, now: now, random: random)
+    let made = try createLink(
+      to: scope, role: role, label: name, expires: expires, by: sharer, now: now, random: random)
     let record = try read { try Self.link(made.link.id, self, $0) }
     return (try invariant(record, "a link was just made"), made.token)
   }
@@ -46,6 +47,12 @@ extension AccessFile {
       throw Refusal(.notFound, "there is no share link \(id.excerpt); it may have been removed already")
     }
     try removeUser(link.name, now: now)
+  }
+
+  /// The shown names of users by their ids, of removed ones as well; erased names are missing.
+  public func names() throws -> [String: String] {
+    let known = try users(withRemoved: true).filter { !$0.name.isEmpty }
+    return Dictionary(uniqueKeysWithValues: known.map { ($0.id, $0.name) })
   }
 
   private static func requireOwner(_ sharer: AccessUser, of scope: UniqueID) throws {

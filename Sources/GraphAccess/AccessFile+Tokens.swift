@@ -10,7 +10,8 @@ extension AccessFile {
   private static let useInterval: Timestamp = 60_000_000
 
   static let columns = """
-    SELECT t.selector, t.digest, t.label, t.created, t.expires, t.used, t.revoked, t.browser, \(userColumns) \
+    SELECT t.selector, t.digest, t.label, t.created, t.expires, t.used, t.revoked, t.browser, t.parent, \
+    \(userColumns) \
     FROM token AS t JOIN user AS u ON u.id = t.user
     """
 
@@ -58,46 +59,68 @@ extension AccessFile {
   /// Makes a token for a browser, which keeps it as a cookie.
   /// - Parameters:
   ///   - user: the id of its user.
+  ///   - parent: the token that allowed the login; its revocation revokes the new one, too. Nil for none.
   ///   - expires: the time at which it expires.
-  /// - Throws: `Refusal` if the user was removed.
+  /// - Throws: `Refusal` if the user was removed, or if the parent can no longer be used.
   public func createBrowserToken(
-    ofUser user: String, expires: Timestamp, now: Timestamp, random: () -> UInt64
+    ofUser user: String, parent: TokenSelector?, expires: Timestamp, now: Timestamp, random: () -> UInt64
   ) throws -> AccessToken {
     let token = AccessToken(random: random)
     try write { database in
+      // It may have been revoked since it allowed the login.
+      if let parent, let end = try find(parent, database)?.end(at: now) { throw end }
       let found = try String.fetchOne(
         database, sql: "SELECT id FROM user WHERE id = ? AND removed IS NULL", arguments: [user])
       guard found != nil else { throw Refusal(.notAllowed, "the user of this login was removed") }
       try database.execute(
         sql: """
-          INSERT INTO token (selector, digest, user, label, created, expires, browser)
-          VALUES (?, ?, ?, 'browser', ?, ?, 1)
+          INSERT INTO token (selector, digest, user, label, created, expires, browser, parent)
+          VALUES (?, ?, ?, 'browser', ?, ?, 1, ?)
           """,
-        arguments: [token.selector.description, Data(token.digest), user, now, expires])
+        arguments: [token.selector.description, Data(token.digest), user, now, expires, parent?.description])
       try Self.log("token create", user: user, token.selector.description, now, database)
     }
     return token
   }
 
-  /// Revokes the token of a browser that logs out. The token of a program stays valid.
+  /// Revokes the token of a browser that logs out. The token of a program stays valid, and so do those of other
+  /// browsers.
   /// - Throws: `Refusal` if it is not valid.
   public func revokeBrowserToken(_ token: AccessToken, now: Timestamp) throws {
     let record = try authenticate(token, now: now)
-    if record.isBrowser { _ = try revokeToken(token.selector, now: now) }
+    if record.isBrowser {
+      try write { try Self.revoke([token.selector.description], of: record.user, now, $0) }
+    }
   }
 
-  /// Revokes a token; sessions that use it end within a second.
-  /// - Returns: false if it could no longer be used.
+  /// Revokes a token, and the tokens of all browsers that logged in with it, directly or through another browser: a
+  /// stolen token may have made them. Sessions that use one of them end within a second.
+  /// - Returns: false if none of them could be used.
   public func revokeToken(_ selector: TokenSelector, now: Timestamp) throws -> Bool {
     try write { database in
       guard let token = try find(selector, database) else {
         throw Refusal(.notFound, "there is no token \(selector); stickiesd token list shows the tokens")
       }
-      guard token.revoked == nil else { return false }
-      try database.execute(
-        sql: "UPDATE token SET revoked = ? WHERE selector = ?", arguments: [now, selector.description])
-      try Self.log("token revoke", user: token.user.id, selector.description, now, database)
-      return true
+      // A browser that has logged out may have logged in another one.
+      let valid = try String.fetchAll(
+        database,
+        sql: """
+          WITH RECURSIVE family (selector) AS (
+            SELECT ? UNION SELECT t.selector FROM token AS t JOIN family AS f ON t.parent = f.selector)
+          SELECT selector FROM token WHERE selector IN family AND revoked IS NULL ORDER BY created, selector
+          """, arguments: [selector.description])
+      try Self.revoke(valid, of: token.user, now, database)
+      return !valid.isEmpty
+    }
+  }
+
+  private static func revoke(
+    _ selectors: [String], of user: AccessUser, _ now: Timestamp, _ database: Database
+  ) throws {
+    for selector in selectors {
+      try database.execute(sql: "UPDATE token SET revoked = ? WHERE selector = ?", arguments: [now, selector])
+      assert(database.changesCount == 1, "a token that was found is revoked")
+      try log("token revoke", user: user.id, selector, now, database)
     }
   }
 
@@ -128,17 +151,18 @@ extension AccessFile {
       guard let version = try Int64.fetchOne(database, sql: "PRAGMA data_version") else {
         preconditionFailure("SQLite has a version of the data of each connection")
       }
-      var known = known.withLock { $0.version == version ? $0.records : [:] }
-      var states = [TokenSelector: Result<TokenRecord, Refusal>]()
+      let known = known.withLock { $0.version == version ? $0.records : [:] }
+      var used = [TokenSelector: TokenRecord](minimumCapacity: tokens.count)
+      var states = [TokenSelector: Result<TokenRecord, Refusal>](minimumCapacity: tokens.count)
       for selector in tokens {
-        if known[selector] == nil { known[selector] = try find(selector, database) }
-        guard let record = known[selector] else {
+        guard let record = try known[selector] ?? find(selector, database) else {
           states[selector] = .failure(Refusal(.notAllowed, "the token no longer exists; log in with a new one"))
           continue
         }
+        used[selector] = record
         states[selector] = if let end = record.end(at: now) { .failure(end) } else { .success(record) }
       }
-      self.known.withLock { $0 = (version, known.filter { states[$0.key] != nil }) }
+      self.known.withLock { $0 = (version, used) }
       return states
     }
   }
@@ -148,15 +172,19 @@ extension AccessFile {
       .map { try record($0, database) }
   }
 
+  private func selector(_ text: String) throws -> TokenSelector {
+    if let selector = TokenSelector(text) { return selector }
+    throw StoreFailure(
+      .corrupt, "\(path) is damaged", cause: "a token has the selector \(text)",
+      advice: "Restore it from a copy, or move it away and make users and tokens again.")
+  }
+
   func record(_ row: Row, _ database: Database) throws -> TokenRecord {
-    guard let selector = TokenSelector(row[0] as String) else {
-      throw StoreFailure(
-        .corrupt, "\(path) is damaged", cause: "a token has the selector \(row[0] as String)",
-        advice: "Restore it from a copy, or move it away and make users and tokens again.")
-    }
+    let parent = row[8] as String?
     return TokenRecord(
-      selector: selector, digest: Array(row[1] as Data),
-      user: try user(row, at: 8, database),
-      label: row[2], isBrowser: row[7], created: row[3], expires: row[4], lastUsed: row[5], revoked: row[6])
+      selector: try selector(row[0]), digest: Array(row[1] as Data),
+      user: try user(row, at: 9, database),
+      label: row[2], isBrowser: row[7], parent: try parent.map { try selector($0) }, created: row[3], expires: row[4],
+      lastUsed: row[5], revoked: row[6])
   }
 }

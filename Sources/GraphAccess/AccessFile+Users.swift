@@ -36,15 +36,17 @@ extension AccessFile {
   }
 
   func addUser(
-    _ name: String, role: Role?, isLink: Bool, now: Timestamp, random: () -> UInt64
+    _ name: String, role: Role?, isLink: Bool, maker: AccessUser? = nil, now: Timestamp, random: () -> UInt64
   ) throws -> AccessUser {
     try AccessUser.check(name: name)
     let id = TokenSelector(random()).description
     return try write { database in
       try Self.refuseDuplicate(name, database)
       try database.execute(
-        sql: "INSERT INTO user (id, name, created, link) VALUES (?, ?, ?, ?)", arguments: [id, name, now, isLink])
+        sql: "INSERT INTO user (id, name, created, link, maker) VALUES (?, ?, ?, ?, ?)",
+        arguments: [id, name, now, isLink, maker?.id])
       try Self.log(isLink ? "share" : "user add", user: id, name, now, database)
+      if let maker { try Self.log("share by", user: id, maker.principal.id, now, database) }
       if let role {
         try Self.insert(role, of: try self.user(named: name, database), on: nil, now, database)
       }
@@ -68,18 +70,28 @@ extension AccessFile {
     }
   }
 
-  /// Removes a user, whose tokens become invalid at once.
-  public func removeUser(_ name: String, now: Timestamp) throws {
-    try write { database in try remove(try user(named: name, database), now, database) }
+  /// Removes a user, whose tokens become invalid at once, and the share links that the user made: the user may know
+  /// their secrets.
+  /// - Parameter keepsLinks: whether the links stay.
+  /// - Returns: the links that were removed.
+  @discardableResult
+  public func removeUser(_ name: String, keepsLinks: Bool = false, now: Timestamp) throws -> [AccessUser] {
+    try write { database in
+      try remove(try user(named: name, database), keepsLinks: keepsLinks, now, database)
+    }
   }
 
   /// Removes a user and erases the name from this file. A daemon erases it from the names that history shows, at its
   /// next check of the file or at its next start. History keeps the id, because its fingerprints cover it.
-  /// - Parameter user: a name, or the id of a user that was removed before, with its prefix.
-  public func eraseUser(_ user: String, now: Timestamp) throws {
+  /// - Parameters:
+  ///   - user: a name, or the id of a user that was removed before, with its prefix.
+  ///   - keepsLinks: as in `removeUser`.
+  /// - Returns: the links that were removed.
+  @discardableResult
+  public func eraseUser(_ user: String, keepsLinks: Bool = false, now: Timestamp) throws -> [AccessUser] {
     try write { database in
       let found = try self.user(named: user, orID: user, database)
-      if !found.isRemoved { try remove(found, now, database) }
+      let links = try found.isRemoved ? [] : remove(found, keepsLinks: keepsLinks, now, database)
       try database.execute(sql: "UPDATE user SET name = '' WHERE id = ?", arguments: [found.id])
       try database.execute(sql: "UPDATE token SET label = '' WHERE user = ?", arguments: [found.id])
       // The lines of other actions contain selectors and roles, but no names.
@@ -87,6 +99,7 @@ extension AccessFile {
         sql: "UPDATE log SET subject = '' WHERE user = ? AND (action LIKE 'user %' OR action = 'share')",
         arguments: [found.id])
       try Self.log("user erase", user: found.id, "", now, database)
+      return links
     }
   }
 
@@ -94,6 +107,23 @@ extension AccessFile {
   public func erasedPrincipals() throws -> [String] {
     try read { try String.fetchAll($0, sql: "SELECT id FROM user WHERE name = '' ORDER BY id") }
       .map { Principal.accountPrefix + $0 }
+  }
+
+  private func remove(
+    _ user: AccessUser, keepsLinks: Bool, _ now: Timestamp, _ database: Database
+  ) throws -> [AccessUser] {
+    try remove(user, now, database)
+    if keepsLinks { return [] }
+    let links = try Row.fetchAll(
+      database,
+      sql: "SELECT \(Self.userColumns) FROM user AS u WHERE u.maker = ? AND u.removed IS NULL ORDER BY u.name",
+      arguments: [user.id]
+    ).map { try self.user($0, database) }
+    for link in links {
+      assert(link.isLink, "only a link has a maker")
+      try remove(link, now, database)
+    }
+    return links
   }
 
   private func remove(_ user: AccessUser, _ now: Timestamp, _ database: Database) throws {
@@ -114,7 +144,7 @@ extension AccessFile {
 
   /// The columns of a user named `u` in a statement, for `user(_:_:)`.
   static let userColumns =
-    "u.id, u.name, u.created, u.removed, u.link, u.generation, iif(u.seen = u.generation, u.since, NULL)"
+    "u.id, u.name, u.created, u.removed, u.link, u.generation, iif(u.seen = u.generation, u.since, NULL), u.maker"
 
   func user(named name: String, _ database: Database) throws -> AccessUser {
     let row = try Row.fetchOne(
@@ -136,8 +166,8 @@ extension AccessFile {
   func user(_ row: Row, at first: Int = 0, _ database: Database) throws -> AccessUser {
     AccessUser(
       id: row[first], name: row[first + 1], created: row[first + 2], isRemoved: (row[first + 3] as Int64?) != nil,
-      isLink: row[first + 4], grants: try grants(of: row[first], database), generation: row[first + 5],
-      since: row[first + 6])
+      isLink: row[first + 4], maker: row[first + 7], grants: try grants(of: row[first], database),
+      generation: row[first + 5], since: row[first + 6])
   }
 
   /// - Throws: `StoreFailure` for an unknown role. A newer program that adds a role also raises the version of the

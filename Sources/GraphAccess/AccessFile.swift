@@ -30,7 +30,7 @@ public final class AccessFile: Sendable {
   public static let name = "access.sqlite"
   /// "StkA", big-endian.
   private static let applicationID: Int32 = 0x5374_6B41
-  private static let version: Int32 = 4
+  private static let version: Int32 = 5
 
   struct FileIdentity: Hashable {
     let device: UInt64
@@ -46,11 +46,11 @@ public final class AccessFile: Sendable {
   private static let creation = """
     CREATE TABLE user (id TEXT PRIMARY KEY, name TEXT NOT NULL, created INTEGER NOT NULL, removed INTEGER,
       link INTEGER NOT NULL DEFAULT 0, generation INTEGER NOT NULL DEFAULT 0, seen INTEGER,
-      since INTEGER);
+      since INTEGER, maker TEXT);
     CREATE UNIQUE INDEX user_name ON user (name) WHERE removed IS NULL;
     CREATE TABLE token (selector TEXT PRIMARY KEY, digest BLOB NOT NULL, user TEXT NOT NULL REFERENCES user (id),
       label TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER, used INTEGER, revoked INTEGER,
-      browser INTEGER NOT NULL DEFAULT 0);
+      browser INTEGER NOT NULL DEFAULT 0, parent TEXT);
     CREATE INDEX token_user ON token (user);
     \(grantTable);
     CREATE TABLE log (number INTEGER PRIMARY KEY, time INTEGER NOT NULL, action TEXT NOT NULL, user TEXT NOT NULL,
@@ -111,7 +111,7 @@ public final class AccessFile: Sendable {
   private init(_ path: String, _ identity: FileIdentity) throws {
     (self.path, self.identity) = (path, identity)
     var configuration = Configuration()
-    configuration.busyMode = .timeout(5)
+    configuration.busyMode = .callback(Self.waitForLock)
     configuration.foreignKeysEnabled = true
     // SQLite then overwrites former and erased names in the file.
     configuration.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") }
@@ -121,6 +121,16 @@ public final class AccessFile: Sendable {
     } catch let error as DatabaseError {
       throw Self.failure(error, path)
     }
+  }
+
+  /// Waits a millisecond for the lock of another process; false after 5,000 times.
+  ///
+  /// The busy timeout of SQLite sleeps up to 100 ms between its attempts. A process that makes one change after another
+  /// releases the lock only for moments, which such attempts can miss for the whole time.
+  private static let waitForLock: Database.BusyCallback = { attempts in
+    var millisecond = timespec(tv_sec: 0, tv_nsec: 1_000_000)
+    nanosleep(&millisecond, nil)
+    return attempts < 5_000
   }
 
   /// Checks the tables of the file.
@@ -147,9 +157,14 @@ public final class AccessFile: Sendable {
     // The second one had no scopes.
     if version <= 2 { try addScopes(database) }
     // The third one had no tokens of browsers.
+    if version <= 3 {
+      try database.execute(sql: "ALTER TABLE token ADD COLUMN browser INTEGER NOT NULL DEFAULT 0")
+    }
+    // The fourth one did not record the token with which a browser had logged in, and the user who had made a link.
     try database.execute(
       sql: """
-        ALTER TABLE token ADD COLUMN browser INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE token ADD COLUMN parent TEXT;
+        ALTER TABLE user ADD COLUMN maker TEXT;
         PRAGMA user_version = \(Self.version);
         """)
   }
@@ -222,7 +237,7 @@ public final class AccessFile: Sendable {
     default:
       StoreFailure(
         .inputOutput, "\(path) can't be read or written", cause: error.message ?? "\(error.resultCode)",
-        advice: "Check the disk and the rights of the data directory.")
+        advice: "Check the disk, this user's quota on it, and the rights of the data directory.")
     }
   }
 

@@ -23,6 +23,8 @@ public struct AccessUser: Hashable, Sendable {
   public var isRemoved: Bool
   /// Whether it is a share link, whose holders act under its name.
   public var isLink = false
+  /// The id of the user who made the share link; nil for a link of the machine's owner, and for an account.
+  public var maker: String?
   /// The roles of the user: first the one on the complete store, then those on scopes, by scope.
   public var grants = [AccessGrant]()
   /// The number of the last change of the grants, which never repeats.

@@ -11,11 +11,15 @@ public struct LoginCodes: Sendable {
   public struct Login: Equatable, Sendable {
     /// The id of the user.
     public var user: String
-    /// The expiry of the token with which the code was requested; nil for never.
+    /// The token that allows the login; nil if the machine's owner does.
+    public var token: TokenSelector?
+    /// The expiry of that token; nil for never.
     public var expires: Timestamp?
 
     /// A login of a user.
-    public init(user: String, expires: Timestamp?) { (self.user, self.expires) = (user, expires) }
+    public init(user: String, token: TokenSelector?, expires: Timestamp?) {
+      (self.user, self.token, self.expires) = (user, token, expires)
+    }
   }
 
   private struct Entry {

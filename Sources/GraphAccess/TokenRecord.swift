@@ -13,6 +13,9 @@ public struct TokenRecord: Hashable, Sendable {
   public var label: String
   /// Whether a browser has the token as a cookie.
   public var isBrowser: Bool
+  /// The token with which the browser logged in; nil for a token of a program, and for a browser that the machine's
+  /// owner logged in.
+  public var parent: TokenSelector?
   /// The time at which it was made.
   public var created: Timestamp
   /// The time at which it expires; nil for never.

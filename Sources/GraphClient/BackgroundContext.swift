@@ -40,7 +40,8 @@ public final class BackgroundContext: Sendable {
   /// save of one body has no edits of another. A later body finds the edits that a body leaves unsaved.
   ///
   /// A body that calls `perform` of its own context would wait for itself.
-  /// - Throws: any error of the body; `CancellationError` if the task is cancelled before the body has begun.
+  /// - Throws: any error of the body; `CancellationError` at once if the task is cancelled before the body has begun.
+  @discardableResult
   public func perform<Result: Sendable>(
     _ body: @Sendable (GraphClient) async throws -> Result
   ) async throws -> Result { try await owner.perform(body) }
@@ -58,7 +59,7 @@ private actor ContextActor {
   private var client: GraphClient?
   private var isBusy = false
   /// Bodies that wait for the running one.
-  private var waiting = [CheckedContinuation<Void, Never>]()
+  private var waiting = [CancellableWait]()
 
   func connect(
     to address: ServerAddress, _ model: Model, _ classes: [ManagedObject.Type], _ options: GraphClient.Options
@@ -69,15 +70,30 @@ private actor ContextActor {
   }
 
   func perform<Result: Sendable>(_ body: @Sendable (GraphClient) async throws -> Result) async throws -> Result {
-    if isBusy { await withCheckedContinuation { waiting.append($0) } }
+    if isBusy { try await waitForTurn() }
     isBusy = true
-    defer {
-      isBusy = !waiting.isEmpty
-      if isBusy { waiting.removeFirst().resume() }
-    }
+    defer { passTurn() }
     try Task.checkCancellation()
     guard let client else { preconditionFailure("a background context is connected when it is made") }
     return try await body(client)
+  }
+
+  private func waitForTurn() async throws {
+    let wait = CancellableWait()
+    waiting.append(wait)
+    do { try await wait.wait() } catch {
+      waiting.removeAll { $0 === wait }
+      throw error
+    }
+  }
+
+  /// Lets the first body that waits run, unless its task is cancelled. The context stays busy until it runs, so that
+  /// no later call comes before it.
+  private func passTurn() {
+    while !waiting.isEmpty {
+      if waiting.removeFirst().end() { return }
+    }
+    isBusy = false
   }
 }
 

@@ -36,18 +36,21 @@ final class CancellableWait: Sendable {
   }
 
   /// Ends the wait. Only the first call has an effect.
-  func end(_ result: Result<Void, any Error> = .success(())) {
-    let continuation = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+  /// - Returns: whether this call has ended it.
+  @discardableResult
+  func end(_ result: Result<Void, any Error> = .success(())) -> Bool {
+    let (isFirst, continuation) = state.withLock { state -> (Bool, CheckedContinuation<Void, any Error>?) in
       switch state {
       case .pending:
         state = .ended(result)
-        return nil
+        return (true, nil)
       case .waiting(let continuation):
         state = .ended(result)
-        return continuation
-      case .ended: return nil
+        return (true, continuation)
+      case .ended: return (false, nil)
       }
     }
     continuation?.resume(with: result)
+    return isFirst
   }
 }

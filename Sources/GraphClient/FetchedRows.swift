@@ -28,6 +28,11 @@ public final class RowStream: AsyncSequence {
   /// The cursor of the next page. Known when the last chunk of a fetch with a limit has been consumed; nil when there
   /// are no further rows. Groups and distinct rows have none.
   public var next: FetchCursor? { stream.next }
+  /// Whether the rows of damaged objects are left out; otherwise the read of the last chunk throws a refusal.
+  package var omitsDamage: Bool {
+    get { stream.omitsDamage }
+    set { stream.omitsDamage = newValue }
+  }
 
   init(_ stream: ReplyStream) { self.stream = stream }
 
@@ -69,15 +74,16 @@ public final class PageSequence<Object>: AsyncSequence {
   private var isComplete = false
   /// Whether a page is being read. The next page begins where it ends.
   private var isReading = false
-  private var readers = [CheckedContinuation<Void, Never>]()
+  private var readers = [CancellableWait]()
 
   init(read: @escaping (FetchCursor?) async throws -> Page<Object>) { self.read = read }
 
   /// The next page; nil after the last. A result without objects has one page, which is empty.
   ///
-  /// Calls of several tasks are answered one after the other, each with a page of its own.
+  /// Calls of several tasks are answered one after the other, each with a page of its own. A call whose task is
+  /// cancelled throws `CancellationError`; the next call reads its page.
   public func nextPage() async throws -> Page<Object>? {
-    while isReading { await withCheckedContinuation { readers.append($0) } }
+    while isReading { try await waitForTurn() }
     if isComplete {
       resumeReader()
       return nil
@@ -93,7 +99,21 @@ public final class PageSequence<Object>: AsyncSequence {
     return page
   }
 
-  private func resumeReader() { if !readers.isEmpty { readers.removeFirst().resume() } }
+  private func waitForTurn() async throws {
+    let wait = CancellableWait()
+    readers.append(wait)
+    do { try await wait.wait() } catch {
+      readers.removeAll { $0 === wait }
+      throw error
+    }
+  }
+
+  /// Resumes the first reader whose task is not cancelled.
+  private func resumeReader() {
+    while !readers.isEmpty {
+      if readers.removeFirst().end() { return }
+    }
+  }
 
   /// Reads the pages of a sequence. The iterators of one sequence share them: each page goes to one iterator.
   public struct Iterator: AsyncIteratorProtocol {

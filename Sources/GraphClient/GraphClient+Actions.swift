@@ -40,6 +40,8 @@ extension GraphClient: ContextOwner {
   ///
   /// The body must not have a capture list: Swift 6.3 runs an async closure with one on no actor, without a diagnostic.
   func spawn(_ body: @escaping () async -> Void) {
+    // The mailbox drops the call that would start the task.
+    if ending != nil { return }
     owningActor.unstartedTasks.append(body)
     mailbox.postStart { client, actor in client.startTasks(on: actor) }
   }

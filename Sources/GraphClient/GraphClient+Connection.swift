@@ -38,8 +38,9 @@ extension GraphClient {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       // The peer may have disconnected before this ran.
       guard transport != nil else {
-        state = .closed
-        return continuation.resume(throwing: Refusal(.unavailable, "the server closed the connection"))
+        let refusal = Refusal(.unavailable, "the server closed the connection")
+        fail(refusal)
+        return continuation.resume(throwing: refusal)
       }
       opening = continuation
       handle(.connected)
@@ -87,7 +88,7 @@ extension GraphClient {
       // A server of this process knows no users.
       context.handle(.credential(""))
     case .address(let address, let ids):
-      (self.address, offlineState.unsentAfter) = (address, nil)
+      (self.address, offlineState.unsentAfter, offlineState.assignedIDs) = (address, nil, ids)
       reconnection.setVerification(verification)
       context.handle(.credential(credential))
       context.assign(ids)
@@ -170,18 +171,33 @@ extension GraphClient {
       + "or may not have been committed; check before you repeat it", isOutcomeUnknown: true)
 
   /// Closes for good: every waiting caller receives the refusal.
-  func fail(_ refusal: Refusal) {
-    // Must precede the end of the streams of states, because a reader on another actor then waits for it.
-    if let server = options.localServer {
-      observers.states.closing = Task { await server.clientDidClose() }
-    }
-    end(refusal)
-  }
+  func fail(_ refusal: Refusal) { end(refusal) }
 
-  private func end(_ refusal: Refusal) {
-    ending = refusal
-    companion?.clientDidClose()
+  /// Closes for good at the wish of the owner; what was sent is still written.
+  func endByOwner() { end(nil) }
+
+  /// Ends the client, once: first its companion, and then, in a task, its connection and what follows that.
+  /// - Parameter reason: why the client can't go on; nil if its owner closes it.
+  private func end(_ reason: Refusal?) {
+    if state == .closed { return }
+    var open: Transport?
+    if reason == nil {
+      open = transport.take()
+      connection += 1
+    }
+    let lastWork = companion?.clientDidClose(leavesServer: reason == nil && state == .connected)
+    // Must precede the end of the streams of states, because a reader on another actor then waits for it.
+    observers.states.closing = Task { [open, server = options.localServer] in
+      await open?.closeGracefully()
+      // After the connection, because a server of this process ends with its last client.
+      await server?.clientDidClose()
+      await lastWork?()
+    }
+    // The observers receive no reason if the owner closes the client.
+    ending = reason
     state = .closed
+    let refusal = reason ?? Refusal(.unavailable, "the client was closed")
+    ending = refusal
     reconnection.endAttempt()
     alarm.cancel()
     opening?.resume(throwing: refusal)
@@ -202,23 +218,9 @@ extension GraphClient {
   /// Closes the connection after writing all sent messages. Unsaved edits are lost; unanswered saves may or may not
   /// have been committed.
   public func close() async {
-    await detach()?.closeGracefully()
-    // After the connection, because a server of this process ends with its last client. A client that its server has
-    // closed waits, too.
-    await options.localServer?.clientDidClose()
-  }
-
-  /// Closes the client, except for its socket and a server of this process.
-  /// - Returns: the open connection, for the caller to close.
-  func detach() -> Transport? {
-    if state == .closed { return nil }
-    state = .closed
-    alarm.cancel()
-    connection += 1
-    let open = transport
-    transport = nil
-    end(Refusal(.unavailable, "the client was closed"))
-    return open
+    endByOwner()
+    // Also for a client that its server has closed.
+    await observers.states.closing?.value
   }
 
   /// Closes the client when the body returns or throws, or its task is cancelled.
@@ -247,11 +249,15 @@ extension GraphClient {
   /// Sleeps until the replica's deadline.
   func scheduleTick() {
     // Without a connection the replica has no deadline.
-    guard state != .closed, let deadline = context.replica.deadline else { return }
+    if state != .closed, let deadline = context.replica.deadline { scheduleTick(at: deadline) }
+  }
+
+  private func scheduleTick(at deadline: Int64) {
     let now = Self.uptime
-    guard deadline > now else { return tick() }
+    if deadline <= now { return tick() }
+    let isEarliest = alarm.timer.set(to: deadline)
     // An earlier alarm ticks first, and sets the next one.
-    guard alarm.timer.set(to: deadline) else { return }
+    if !isEarliest { return }
     alarm.cancel()
     alarm.sleep = Task { [mailbox] in
       try? await Task.sleep(for: .milliseconds(deadline - now))
@@ -271,6 +277,13 @@ extension GraphClient {
 extension GraphClient {
   /// For a client of a replica that works without its server: the revision above which objects have unsent edits.
   package var unsentAfter: Revision? { offlineState.unsentAfter }
+
+  /// Whether the process may end without closing the client: it works on a copy, whose edits are on disk when they are
+  /// acknowledged. A close would stop the threads of the copy's server, and write SQLite's log back with two syncs.
+  package var mayStayOpen: Bool { unsentAfter != nil }
+
+  /// The ids that the server has assigned to objects which a replica had made, by their earlier ids.
+  package var assignedIDs: [ObjectID: ObjectID] { offlineState.assignedIDs }
 
   /// An object that ends with the client.
   package var companion: (any ClientCompanion)? {

@@ -201,20 +201,21 @@ extension GraphClient: GraphReader {
     return try await faults(of: type, where: predicate, sort: order, limit: limit)
   }
 
-  /// Waits for a load of the context; all loads of the same turn of the actor are sent together.
-  /// - Throws: `Refusal`, `unavailable` when there is no connection.
+  /// Waits for a load of the context; all loads of the same turn of the actor are sent together. The server stops
+  /// reading for a load when the tasks of all callers that wait for it are cancelled.
+  /// - Throws: `Refusal`, `unavailable` when there is no connection; `CancellationError` if the task is cancelled.
   public func fill(_ load: LoadID) async throws {
     guard state != .closed else { throw Refusal(.unavailable, "the connection is closed") }
-    try await withCheckedThrowingContinuation { continuation in
-      // Otherwise another caller of this turn has begun to collect.
-      let beginsCollection = loadWaiters.add(continuation, for: load)
-      if beginsCollection {
-        mailbox.post { client in
-          client.loadWaiters.endCollection()
-          client.context.sendLoads()
-          client.perform()
-        }
-      }
+    try await wait(for: load)
+  }
+}
+
+extension GraphClient: LoadOwner {
+  func sendCollectedLoads() {
+    mailbox.post { client in
+      client.loadWaiters.endCollection()
+      client.context.sendLoads()
+      client.perform()
     }
   }
 }

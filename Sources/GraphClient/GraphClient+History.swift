@@ -1,4 +1,5 @@
 // Tests: FetchingTests.swift, HistoryCommandTests.swift
+import FoundationEssentials
 import GraphModel
 import GraphReplica
 import GraphWire
@@ -60,12 +61,14 @@ extension GraphClient {
   ///   - contents: also restore everything that its delete would have cascaded to.
   /// - Throws: `Refusal`: `notFound` for an object that did not exist, `conflict` when there is nothing to restore, or
   ///   any refusal of a commit.
+  @discardableResult
   public func restore(_ id: ObjectID, at revision: Revision? = nil, contents: Bool = true) async throws -> SaveResult {
     try await restore(contents ? .contents(id) : .object(id), at: revision)
   }
 
   /// Restores the entire graph to an earlier state, as a new commit: objects inserted since are deleted. Revision 0
   /// is the empty graph.
+  @discardableResult
   public func restoreEverything(at revision: Revision) async throws -> SaveResult {
     try await restore(.everything, at: revision)
   }
@@ -129,9 +132,12 @@ extension GraphClient {
   /// The graph as it was at a revision, read-only. It sends nothing before the first read.
   public func graph(at revision: Revision) -> PastGraph { PastGraph(client: self, revision: revision) }
 
-  /// The newest commit at or before a time, and the head. Before the first commit it is revision 0, the empty graph.
+  /// The newest commit at or before a date, and the head. Before the first commit it is revision 0, the empty graph.
   /// - Throws: `Refusal`, `pruned` if history no longer reaches back that far.
-  public func revision(at time: Timestamp) async throws -> RevisionAtTime {
+  public func revision(at date: Date) async throws -> RevisionAtTime { try await revision(at: date.microseconds) }
+
+  /// The newest commit at or before a time in microseconds since 1970; `.max` for the newest of all.
+  package func revision(at time: Timestamp) async throws -> RevisionAtTime {
     try await reply(to: .revisionAt(time)) { if case .revisionAt(let found) = $0 { found } else { nil } }
   }
 
@@ -307,6 +313,14 @@ extension GraphClient {
 
   /// Whether `redo` has a step to restore, as far as the client knows; observable.
   public var canRedo: Bool { undoStack.canRedo }
+
+  /// The name of the step that `undo` reverts, for "Undo NAME"; observable. Empty for a step without a name, and
+  /// without a step.
+  public var undoName: String { undoStack.undoName }
+
+  /// The name of the step that `redo` restores, for "Redo NAME"; observable. Empty for a step without a name, and
+  /// without a step.
+  public var redoName: String { undoStack.redoName }
 
   /// An undo stack for `context.undoScope`.
   /// - Parameter id: the id of an existing stack; nil makes a new one.

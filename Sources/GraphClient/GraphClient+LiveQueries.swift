@@ -8,40 +8,38 @@ import GraphWire
 extension GraphClient {
   // MARK: - Live queries
 
-  /// Follows a query in the context; returns when its first result has arrived.
-  /// - Parameter prefetching: relationships to load with its objects, and with those that join it later. Observers
-  ///   receive such an object immediately, and the objects that were loaded for it as `refreshed`.
-  public func follow(
-    _ entity: Entity, where predicate: GraphPredicate = .always, prefetching: RelationshipTree = .none
+  /// Follows a query in the context; returns when its first result has arrived. `unfollow` ends it.
+  package func follow(
+    _ entity: Entity, where predicate: GraphPredicate = .always, prefetch: RelationshipTree = .none
   ) async throws -> QueryID {
     try await followUntilLoaded {
-      context.follow(entity: entity, predicate: predicate.bound(now: Self.now), prefetching: prefetching)
+      context.follow(entity: entity, predicate: predicate.bound(now: Self.now), prefetch: prefetch)
     }
   }
 
-  /// Follows a part of a query's ordered result. Returns when its first rows have arrived, for `context.window(of:)`.
-  /// - Parameters:
-  ///   - sort: over the object's own properties; ids break ties.
-  ///   - offset: the number of rows to skip.
-  ///   - limit: the maximum number of rows, from 1 to 1,000.
-  ///   - prefetching: relationships to load with its objects, and with those that join it later.
-  /// - Throws: `Refusal`: `limit` for too many rows, or for a query that the server can't keep in order; `malformed`
-  ///   for an order over relationships.
-  public func follow(
-    _ entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey], offset: Int = 0, limit: Int,
-    prefetching: RelationshipTree = .none
+  /// Follows the objects of a class that satisfy a predicate; returns when the first result has arrived.
+  package func follow<Object: ManagedObject>(
+    _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
+    prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
+  ) async throws -> QueryID {
+    let (condition, tree) = (GraphPredicate(type, where: predicate), RelationshipTree(type, prefetch))
+    return try await follow(try entity(of: type), where: condition, prefetch: tree)
+  }
+
+  /// Follows a part of a query's ordered result; returns when its first rows have arrived.
+  func follow(
+    _ entity: Entity, where predicate: GraphPredicate, sort: [SortKey], offset: Int, limit: Int,
+    prefetch: RelationshipTree
   ) async throws -> QueryID {
     try await followUntilLoaded {
       context.follow(
         entity: entity, predicate: predicate.bound(now: Self.now), sort: sort, offset: offset, limit: limit,
-        prefetching: prefetching)
+        prefetch: prefetch)
     }
   }
 
-  /// Moves a window to another part of its query. Observers of the context receive the difference when the rows have
-  /// arrived.
-  /// - Parameter limit: nil leaves it as it is.
-  public func moveWindow(of query: QueryID, offset: Int, limit: Int? = nil) {
+  /// Moves a window to another part of its query.
+  func moveWindow(of query: QueryID, offset: Int, limit: Int?) {
     context.moveWindow(of: query, offset: offset, limit: limit)
     perform()
   }
@@ -74,10 +72,10 @@ extension GraphClient {
 
   /// The time of this machine's clock, in microseconds since 1970. `now()` in a query is bound to it, because it must
   /// mean the same after each reconnect.
-  public static var now: Timestamp { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+  package static var now: Timestamp { Date.now.microseconds }
 
   /// Ends a live query of the context.
-  public func unfollow(_ query: QueryID) {
+  package func unfollow(_ query: QueryID) {
     context.unfollow(query)
     perform()
   }
@@ -157,37 +155,6 @@ extension GraphClient {
         number, Subscribe(entity: entity.number, predicate: text, wholeObjects: true, window: window)))
     perform()
     return number
-  }
-
-  // MARK: - Predicates that the compiler checks
-
-  /// Follows the objects of a class that satisfy a predicate; returns when the first result has arrived.
-  public func follow<Object: ManagedObject>(
-    _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
-    prefetching: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
-  ) async throws -> QueryID {
-    let (condition, tree) = (GraphPredicate(type, where: predicate), RelationshipTree(type, prefetching))
-    return try await follow(try entity(of: type), where: condition, prefetching: tree)
-  }
-
-  /// Follows a part of the objects of a class that satisfy a predicate, in an order. Returns when its first rows have
-  /// arrived, for `context.window(of:)`.
-  /// - Parameters:
-  ///   - sort: over the object's own properties; ids break ties.
-  ///   - offset: the number of rows to skip.
-  ///   - limit: the maximum number of rows, from 1 to 1,000.
-  ///   - prefetching: relationships to load with its objects, and with those that join it later.
-  /// - Throws: `Refusal`: `limit` for too many rows, or for a query that the server can't keep in order; `malformed`
-  ///   for an order over relationships.
-  public func follow<Object: ManagedObject>(
-    _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
-    sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey], offset: Int = 0, limit: Int,
-    prefetching: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
-  ) async throws -> QueryID {
-    let (condition, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
-    let tree = RelationshipTree(type, prefetching)
-    return try await follow(
-      try entity(of: type), where: condition, sort: order, offset: offset, limit: limit, prefetching: tree)
   }
 
   // MARK: - Presence

@@ -28,6 +28,7 @@ extension GraphClient {
   /// Commits changes that bypass the context, and waits until they are on the server's disk.
   /// - Parameter undo: the group of its undo step; nil makes it a step of its own.
   /// - Throws: `Refusal`. Nothing was written, but after `unavailable` the changes may have been committed.
+  @discardableResult
   public func commit(_ changes: [Change], policy: MergePolicy, undo: UndoGroup? = nil) async throws -> SaveResult {
     let id = context.newTransactionID()
     context.handle(.save(Transaction(id: id, policy: policy, undo: undo, changes: changes)))
@@ -35,7 +36,9 @@ extension GraphClient {
   }
 
   /// Whether the client has made edits that wait for the server.
-  package var hasUnsentCommits: Bool { unsentAfter != nil && commits.hasSucceeded }
+  package var hasUnsentCommits: Bool {
+    unsentAfter != nil && commits.hasSucceeded && companion?.hasQueuedEdits == true
+  }
 
   /// Sends transactions under their own ids, in order, and calls `body` with each outcome as it arrives.
   /// - Parameter body: must not use the client.
@@ -67,6 +70,7 @@ extension GraphClient {
   /// Saves the context's current changes as one transaction, and calls `body` with the outcome, after the current turn
   /// of the actor.
   /// - Returns: false when there was nothing to save; `body` is not called then.
+  @discardableResult
   public func save(
     policy: MergePolicy = .error, undo: UndoGroup? = nil, actor: isolated any Actor = #isolation,
     body: @escaping (Result<SaveResult, Refusal>) -> Void
@@ -134,6 +138,7 @@ extension GraphClient {
   ///   - id: the id of an earlier request for the same batch; the batch is then committed only once.
   ///   - progress: called from time to time.
   /// - Throws: `Refusal`. Nothing was written, but after `unavailable` the batch may have been committed.
+  @discardableResult
   public func batchUpdate(
     _ entity: Entity, where predicate: GraphPredicate = .always,
     set assignments: [(property: Property, to: BatchRequest.Assignment.Source)], id: TransactionID? = nil,
@@ -146,12 +151,23 @@ extension GraphClient {
         operation: .update(predicate: text(of: predicate), wire)), progress)
   }
 
+  /// Sets new values in all objects of a class that match a predicate, which the compiler checks:
+  /// `set: [(model.property(Person.self, \.remote), .value(.bool(true)))]`.
+  @discardableResult
+  public func batchUpdate<Object: ManagedObject>(
+    _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate,
+    set assignments: [(property: Property, to: BatchRequest.Assignment.Source)]
+  ) async throws -> BatchResult {
+    try await batchUpdate(try entity(of: type), where: GraphPredicate(type, where: predicate), set: assignments)
+  }
+
   /// Deletes all objects that match, and those that the model's delete rules cascade to.
   /// - Parameters:
   ///   - entity: objects of it and of all that inherit from it.
   ///   - id: the id of an earlier request for the same batch; the batch is then committed only once.
   ///   - progress: called from time to time.
   /// - Throws: `Refusal`. Nothing was written, but after `unavailable` the batch may have been committed.
+  @discardableResult
   public func batchDelete(
     _ entity: Entity, where predicate: GraphPredicate = .always, id: TransactionID? = nil,
     progress: (BatchProgress) -> Void = { _ in }
@@ -163,6 +179,7 @@ extension GraphClient {
   }
 
   /// Deletes all objects of a class that match a predicate, which the compiler checks.
+  @discardableResult
   public func batchDelete<Object: ManagedObject>(
     _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate
   ) async throws -> BatchResult {
@@ -179,6 +196,7 @@ extension GraphClient {
   ///   - progress: called from time to time; `total` is 0 while rows are being sent.
   /// - Throws: `Refusal`. Nothing was written, but after `unavailable` the batch may have been committed. A violation
   ///   names its row by the temporary id, from 1. An error of `rows` ends the batch.
+  @discardableResult
   public func batchInsert<Rows: AsyncSequence>(
     _ entity: Entity, _ properties: [Property], rows: Rows, policy: MergePolicy = .error, id: TransactionID? = nil,
     progress: (BatchProgress) -> Void = { _ in }
@@ -191,6 +209,7 @@ extension GraphClient {
   }
 
   /// Inserts objects from rows in memory.
+  @discardableResult
   public func batchInsert<Rows: Sequence>(
     _ entity: Entity, _ properties: [Property], rows: Rows, policy: MergePolicy = .error, id: TransactionID? = nil,
     progress: (BatchProgress) -> Void = { _ in }
@@ -322,6 +341,7 @@ extension GraphClient {
   /// - Throws: `Refusal`. Nothing was written, but after `unavailable` the import may have been committed. A violation
   ///   names its object by a temporary id, which is the object's position in `objects`, from 1. An error of `objects`
   ///   ends the import.
+  @discardableResult
   public func importGraph<Objects: AsyncSequence>(
     _ objects: Objects, id: TransactionID? = nil, progress: (BatchProgress) -> Void = { _ in }
   ) async throws -> BatchResult where Objects.Element == ObjectImage {

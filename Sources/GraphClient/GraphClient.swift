@@ -182,6 +182,7 @@ public final class GraphClient {
   /// A cancellation closes the client at once: requests of the body that wait are refused, and the call throws
   /// `CancellationError`. Unsaved edits are lost.
   /// - Throws: `ConnectFailure`, `SecurityFailure` or `Refusal` of the connection, and any error of the body.
+  @discardableResult
   public static func withClient<Result>(
     to address: ServerAddress, model: Model, classes: [ManagedObject.Type] = [], options: Options,
     actor: isolated any Actor = #isolation, _ body: (GraphClient) async throws -> Result

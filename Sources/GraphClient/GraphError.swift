@@ -18,17 +18,18 @@ public enum GraphError: Error, Hashable, Sendable {
   case denied(by: [ObjectID])
   /// The object, commit or name does not exist, or history no longer has it. The text is a sentence.
   case notFound(String)
-  /// The server does not accept such a request: it can't be read, exceeds a limit, or comes from a client of another
-  /// model or without the permission. Repeating it has no effect. The text is a sentence.
+  /// The server does not accept such a request: it can't be read, exceeds a limit, comes from a client of another model
+  /// or without the permission, or undoes a step that is undone already. Repeating it has no effect. The text is a
+  /// sentence.
   case notAllowed(String)
   /// There is no server, no connection, or the store accepts no commits at the moment. The text is a sentence.
   case unavailable(String)
   /// The task was cancelled.
   case cancelled
 
-  /// A value that another author changed.
+  /// A value that another author changed, or an object that another author deleted.
   public struct ConflictingValue: Hashable, Sendable {
-    /// The kind of conflict.
+    /// The kind of conflict; `deleted` if the author deleted the object, which no edit brings back.
     public var kind: Conflict.Kind
     /// The object.
     public var object: ObjectID
@@ -36,8 +37,8 @@ public enum GraphError: Error, Hashable, Sendable {
     public var entity: String
     /// The name of the property; nil if the conflict is about the object as a whole.
     public var property: String?
-    /// The value that was to be saved; null for a delete. `mine.text` shows it, and `Date(mine)` or
-    /// `Status(rawValue: mine.text)` is the value of a class's property.
+    /// The value that was to be saved; null for a delete. `mine.text` shows it, and `Int(mine)`,
+    /// `Date(mine)` or `Status(mine)` is the value of a class's property.
     public var mine: Value
     /// The server's value.
     public var theirs: Value
@@ -89,6 +90,8 @@ extension GraphError {
   public init(_ refusal: Refusal, in model: Model) {
     let violations = refusal.violations.map { Violation($0, in: model) }
     switch refusal.code {
+    // There is nothing to do, as with a step that is undone already; only the sentence says what.
+    case .conflict where refusal.conflicts.isEmpty && violations.isEmpty: self = .notAllowed(refusal.message)
     case .conflict:
       let values = refusal.conflicts.map { ConflictingValue($0, in: model) }
       var authors = [String]()
@@ -142,7 +145,7 @@ extension Model {
 extension GraphError: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .conflict(let values, let authors): Self.sentence(values, authors)
+    case .conflict(let values, _): Self.sentence(values)
     case .invalid(let violations), .notUnique(let violations): Self.sentence(violations)
     case .denied(let objects):
       "the object can't be deleted: \(objects.count == 1 ? "another object refers" : "\(objects.count) objects refer")"
@@ -155,7 +158,23 @@ extension GraphError: CustomStringConvertible {
   /// The number of names or messages in a sentence.
   private static let namedCount = 5
 
-  private static func sentence(_ values: [ConflictingValue], _ authors: [String]) -> String {
+  /// Names each author's changes and the remedy. An edit never revives a deleted object, so that
+  /// repeating it would have no effect.
+  private static func sentence(_ values: [ConflictingValue]) -> String {
+    var authors = [String]()
+    for value in values where !authors.contains(value.author) { authors.append(value.author) }
+    let clauses = authors.map { author in clause(author, values.filter { $0.author == author }) }
+    let what = clauses.isEmpty ? "another client made other changes" : list(clauses, " and ")
+    let isOnlyDeleted = !values.isEmpty && values.allSatisfy { $0.kind == .deleted }
+    let advice =
+      isOnlyDeleted
+      ? "no edit brings it back: discard the edits, or restore it and repeat them"
+      : "fetch again and repeat the edit, or save under another policy"
+    return "\(what) meanwhile; \(advice)"
+  }
+
+  /// Names the changes of one author, such as "bob changed title of Project and deleted Step".
+  private static func clause(_ author: String, _ values: [ConflictingValue]) -> String {
     var (changed, deleted) = ([String](), [String]())
     for value in values {
       let subject = if let property = value.property { "\(property) of \(value.entity)" } else { value.entity }
@@ -165,18 +184,16 @@ extension GraphError: CustomStringConvertible {
         changed.append(subject)
       }
     }
-    let authors = authors.isEmpty ? "another client" : authors.joined(separator: ", ")
     let verbs = [("changed", changed), ("deleted", deleted)].filter { !$0.1.isEmpty }
       .map { "\($0) \(list($1))" }.joined(separator: " and ")
-    return "\(authors) \(verbs.isEmpty ? "made other changes" : verbs) meanwhile; fetch again and repeat the edit, or "
-      + "save under another policy"
+    return "\(author.isEmpty ? "another client" : author) \(verbs)"
   }
 
   private static func sentence(_ violations: [Violation]) -> String { list(violations.map(\.message)) }
 
-  private static func list(_ parts: [String]) -> String {
+  private static func list(_ parts: [String], _ separator: String = ", ") -> String {
     let more = parts.count - namedCount
-    return parts.prefix(namedCount).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+    return parts.prefix(namedCount).joined(separator: separator) + (more > 0 ? " and \(more) more" : "")
   }
 }
 

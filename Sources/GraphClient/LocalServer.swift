@@ -31,8 +31,8 @@ package struct HeldGraph: Sendable {
 package struct LocalServer: Sendable {
   /// Chooses where the next connection goes.
   package var choose: @Sendable (_ held: HeldGraph?) async throws -> ServerChoice
-  /// Called when the client is closed for good. It returns when the server no longer counts the client; a further call
-  /// waits for the first one.
+  /// Called when the client is closed for good, after its connection. It returns when the server no longer counts the
+  /// client.
   package var clientDidClose: @Sendable () async -> Void
   /// The same server for another client, which is counted apart.
   package var forNewClient: @Sendable () -> LocalServer
@@ -59,14 +59,20 @@ package struct LocalServer: Sendable {
 
 /// An object of a library above that belongs to a client, such as the watcher of its replica.
 package protocol ClientCompanion: AnyObject {
-  /// Called when the client is closed.
-  func clientDidClose()
+  /// Called when the client is closed, before its connection.
+  /// - Parameter leavesServer: whether its owner closes a client that was connected.
+  /// - Returns: work that follows when the connection and the local server are closed; nil for none.
+  func clientDidClose(leavesServer: Bool) -> (@Sendable () async -> Void)?
+  /// Whether edits were queued since the client was made. An undo may instead take an edit out of the queue.
+  var hasQueuedEdits: Bool { get }
 }
 
 /// The state of a client that also works without its server.
 struct OfflineState {
   /// The revision above which objects have unsent edits; nil with a server.
   var unsentAfter: Revision?
+  /// The ids that the server has assigned to objects of a replica, by their earlier ids.
+  var assignedIDs = [ObjectID: ObjectID]()
   /// Whether the client connects again when its commits are answered.
   var changesServer = false
   var companion: (any ClientCompanion)?

@@ -126,7 +126,7 @@ public final class ReplyStream: AsyncSequence {
   // MARK: - Cancelling
 
   /// Cancels the request at the server, unless its answer is complete.
-  private func cancel() {
+  func cancel() {
     if !isOpen || isCancelled { return }
     isCancelled = true
     cancelRequest()

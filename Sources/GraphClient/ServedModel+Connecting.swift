@@ -32,6 +32,7 @@ extension ServedModel {
   ///   retryLater(sentence)
   /// }
   /// ```
+  @discardableResult
   public static func attempt<Result>(_ body: () async throws -> Result) async throws -> Result {
     do {
       return try await body()
@@ -42,6 +43,7 @@ extension ServedModel {
 
   /// Connects, and closes the client when the body returns or throws, or its task is cancelled.
   /// - Throws: `ConnectFailure`, `SecurityFailure` or `Refusal` of the connection, and any error of the body.
+  @discardableResult
   public static func withClient<Result>(
     to address: ServerAddress, options: GraphClient.Options, actor: isolated any Actor = #isolation,
     _ body: (GraphClient) async throws -> Result

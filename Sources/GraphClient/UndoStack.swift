@@ -34,7 +34,7 @@ public final class UndoStack {
   /// The name of the step that `undo` reverts, for "Undo NAME". Empty for a step without a name, and without a step.
   public var undoName: String { if let step = state.undo { step.name } else { "" } }
 
-  /// The name of the step that `redo` restores.
+  /// The name of the step that `redo` restores, for "Redo NAME". Empty for a step without a name, and without a step.
   public var redoName: String { if let step = state.redo { step.name } else { "" } }
 
   /// Asks the server again, for example after `context.undoScope` was changed. Without a connection the last state

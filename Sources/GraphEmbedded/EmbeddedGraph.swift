@@ -23,6 +23,7 @@ public enum EmbeddedGraph {
   ///
   /// Clients that the body has opened must be closed when it returns.
   /// - Throws: `CocoaError` if the folder can't be created, and any error of the body.
+  @discardableResult
   public nonisolated(nonsending) static func withTemporaryFolder<Result>(
     _ body: nonisolated(nonsending) (_ folder: URL) async throws -> Result
   ) async throws -> Result {

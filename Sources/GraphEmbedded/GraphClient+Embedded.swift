@@ -41,6 +41,7 @@ extension GraphClient {
 
   /// Opens the graph in a folder, and closes the client when the body returns or throws, or its task is cancelled.
   /// - Throws: the errors of `embedded`, and any error of the body.
+  @discardableResult
   public static func withEmbedded<Result>(
     at folder: URL, model: Model, classes: [ManagedObject.Type] = [],
     options: GraphClient.Options = GraphClient.Options(author: "embedded"),
@@ -76,6 +77,7 @@ extension ServedModel {
   /// Opens the graph in a folder as an author, and closes the client when the body returns or throws, or its task is
   /// cancelled.
   /// - Throws: the errors of `GraphClient.embedded`, and any error of the body.
+  @discardableResult
   public static func withEmbedded<Result>(
     at folder: URL, author: String, graph: EmbeddedGraph.Options = EmbeddedGraph.Options(),
     actor: isolated any Actor = #isolation,

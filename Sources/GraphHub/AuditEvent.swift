@@ -29,20 +29,3 @@ public struct AuditEvent: Hashable, Sendable {
     (self.kind, self.principal, self.token, self.reason) = (kind, principal, token, reason)
   }
 }
-
-extension StringProtocol {
-  /// The text for one line of a log or a terminal: a client's text can't end the line, imitate another one, or send the
-  /// terminal a command. Control characters, characters that change the direction of text, and other invisible ones are
-  /// escaped.
-  package var escapedForLine: String {
-    var line = ""
-    for scalar in unicodeScalars {
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned, .surrogate:
-        line += "\\u{\(String(scalar.value, radix: 16))}"
-      default: line.unicodeScalars.append(scalar)
-      }
-    }
-    return line
-  }
-}

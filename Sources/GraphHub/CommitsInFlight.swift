@@ -9,6 +9,10 @@ struct CommitsInFlight {
   struct Origin {
     let session: SessionID
     let request: UInt64
+    /// The objects that the session saw at its request; nil for all.
+    let visibility: Visibility?
+    /// The changes of a transaction, shared with the writer; none for other requests.
+    let changes: [Change]
     fileprivate let bytes: Int
   }
 
@@ -21,8 +25,11 @@ struct CommitsInFlight {
   var isEmpty: Bool { origins.isEmpty }
 
   /// - Parameter bytes: the amount that the session's `commitBytes` counts for this transaction.
-  mutating func add(_ ticket: StoreRequestID, of session: Session, _ request: UInt64, bytes: Int) {
-    origins[ticket] = Origin(session: session.id, request: request, bytes: bytes)
+  mutating func add(
+    _ ticket: StoreRequestID, of session: Session, _ request: UInt64, changes: [Change], bytes: Int
+  ) {
+    origins[ticket] = Origin(
+      session: session.id, request: request, visibility: session.visibility, changes: changes, bytes: bytes)
     session.commitsInFlight += 1
     self.bytes += bytes
   }

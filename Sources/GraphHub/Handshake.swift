@@ -11,6 +11,8 @@ struct Handshake {
   private let model: Model
   private let lenses: ModelLenses
   private let limits: HubLimits
+  /// A fingerprint of the rules about what users see, for the welcome.
+  private let rules: UInt64
   /// The server's name and version, for the welcome and the status.
   let server: String
   /// Whether credentials are verified.
@@ -20,6 +22,7 @@ struct Handshake {
   init(model: Model, older: [Model], server: String, limits: HubLimits, authenticates: Bool) {
     self.model = model
     lenses = ModelLenses(to: model, from: older)
+    rules = Visibility.fingerprint(of: model)
     self.server = server
     self.authenticates = authenticates
     self.limits = limits
@@ -75,10 +78,12 @@ struct Handshake {
     var resumed = false
     if let token = hello.token { resumed = token.store == head.store && token.revision <= head.revision }
     // A replica that is not in history has committed nothing: its last sequence number is 0.
-    return Welcome(
+    var welcome = Welcome(
       model: session.lens?.old ?? model, head: head, session: session.id, server: server, resumed: resumed,
       maximumFrameSize: limits.maximumFrameSize, heartbeatMilliseconds: Int(limits.heartbeatMilliseconds),
       lastSequence: replica?.lastSequence ?? 0, principal: principal, role: session.role, rights: session.rights)
+    if session.rights != nil { welcome.rules = rules }
+    return welcome
   }
 
   /// The lens for a client with this model; nil for the server's own model, and for a client that names no model.

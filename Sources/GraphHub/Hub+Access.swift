@@ -47,7 +47,7 @@ extension Hub {
 
   func setRights(_ rights: Rights, of session: Session) {
     session.access.rights = rights
-    session.access.visibility = Visibility(rights, model: resolver.model)
+    session.access.visibility = Visibility(rights, model: resolver.model).map { queries.shared($0) }
   }
 
   private mutating func findReplica(
@@ -72,6 +72,11 @@ extension Hub {
     for session in sessions.values.inOrder() {
       if let token = session.token, let refusal = refusals[token] { end(session, refusal, &actions) }
     }
+  }
+
+  /// Ends the sessions of network clients that were accepted without a token before there was a user.
+  mutating func endSessionsWithoutToken(_ refusal: Refusal, _ actions: inout [HubAction]) {
+    for session in sessions.values.inOrder() where session.actsWithoutToken { end(session, refusal, &actions) }
   }
 
   /// Keeps a message that arrives between hello and welcome. A client that waits for the welcome sends none.
@@ -159,7 +164,8 @@ extension Hub {
   mutating func apply(_ access: GrantedAccess, to principal: String, _ actions: inout [HubAction]) -> Revision {
     generations[principal] = max(access.generation, generations[principal, default: access.generation])
     let since = if let since = access.since { since } else { head.revision }
-    for session in sessions.values.inOrder() where session.access.generation < access.generation {
+    let older = sessions.values.filter { $0.access.generation < access.generation }
+    for session in older.inOrder() {
       guard session.isLive, session.token != nil, let own = session.principal?.id,
         UTF8Comparison.equal(own, principal)
       else {

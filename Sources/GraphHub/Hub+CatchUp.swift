@@ -69,7 +69,7 @@ extension Hub {
   /// Sends missed commits to a session that is behind, as far as its backlog allows.
   mutating func pump(_ session: Session, _ actions: inout [HubAction]) {
     // The session is resumed when its socket has written the backlog.
-    guard sender.isDrained(session) else { return }
+    if !sender.isDrained(session) { return }
     var frames = CatchUpFrames()
     while session.isLive, case .behind(let position) = session.progress, session.historyTicket == nil {
       if position >= head.revision {
@@ -227,9 +227,10 @@ extension Hub {
 
   mutating func reset(_ number: UInt64, of session: Session, _ reason: String, _ actions: inout [HubAction]) {
     // A query that is dropped meanwhile, or that is being loaded, needs no reset.
-    guard let reader = session.readers[number], case .live = reader.state else { return }
-    sender.send(ToClient(0, .reset(query: number, reason: reason)), to: session, &actions)
-    load(number, session, reader.request, &actions)
+    if let reader = session.readers[number], case .live = reader.state {
+      sender.send(ToClient(0, .reset(query: number, reason: reason)), to: session, &actions)
+      load(number, session, reader.request, &actions)
+    }
   }
 
   /// Resets every live query that the commit could have touched, when the commit has too many changes to send.

@@ -11,6 +11,7 @@ extension Hub {
   /// A batch request is committed alone. Other requests may be committed one by one after a failure, and the outcome of
   /// one may be unknown. Its commit may be on disk although its request is answered with a failure; it leaves a gap.
   mutating func publish(_ results: [(ticket: StoreRequestID, result: WriteResult)], _ actions: inout [HubAction]) {
+    unknownOutcomes.observe(results)
     var first = results.startIndex
     var last: Revision?
     for index in results.indices {
@@ -28,16 +29,11 @@ extension Hub {
     _ results: ArraySlice<(ticket: StoreRequestID, result: WriteResult)>, _ actions: inout [HubAction]
   ) {
     let before = head.revision
-    var batch = BatchFrames()
+    var batch = BatchFrames(last: results.lazy.compactMap(\.result.record).map(\.revision).max() ?? before)
     if let first = results.lazy.compactMap(\.result.record).first(where: { $0.revision > before }),
       first.revision != before + 1
     {
-      // The hub has missed commits, because a request was committed but answered with a failure: all sessions catch
-      // up from history.
-      batch.lagging = skipUnknown(upTo: first.revision - 1)
-      var invalidated = Set<UInt64>()
-      for number in orders.numbers { invalidateOrder(number, through: first.revision - 1, &invalidated, &actions) }
-      for number in invalidated { batch.unknown[number] = Self.windowEffectsUnavailable }
+      skipUnknown(upTo: first.revision - 1, &batch, &actions)
     }
     for index in results.indices {
       // After an unknown outcome, a transaction that was sent twice has the same record twice.
@@ -55,9 +51,6 @@ extension Hub {
     // A session may be behind although nothing waits to be sent to it, for example because one delta was too large.
     // No event would resume such a session, so it is resumed here.
     for session in batch.lagging.values.inOrder() { pump(session, &actions) }
-    for number in batch.tooLarge.sorted() {
-      for session in readers(of: number) { reset(number, of: session, Self.tooLarge, &actions) }
-    }
     for index in results.indices {
       guard let summary = results[index].result.record?.summary, let record = results[index].result.record,
         record.revision > before
@@ -66,12 +59,7 @@ extension Hub {
         if case .current = session.progress { reset(session, after: record, summary, &actions) }
       }
     }
-    for (number, reason) in batch.unknown.sorted(by: { $0.key < $1.key }) where !batch.tooLarge.contains(number) {
-      for session in readers(of: number) {
-        guard let reader = session.readers[number], reader.through < head.revision else { continue }
-        reset(number, of: session, reason, &actions)
-      }
-    }
+    resetReaders(of: batch.incomplete.keys, batch, &actions)
     // Evict before replying, so that an order is evicted by the commit that made it too large.
     enforceMemoryLimit(&actions)
     for (ticket, result) in results { reply(ticket, result, &actions) }
@@ -80,31 +68,87 @@ extension Hub {
     finishShutdown(&actions)
   }
 
-  /// - Returns: the sessions that are behind because of the gap; no other event would resume them.
-  private mutating func skipUnknown(upTo revision: Revision) -> [SessionID: Session] {
-    var lagging = [SessionID: Session]()
+  /// Skips commits that the hub has missed, because a request was committed but answered with a failure: all sessions
+  /// catch up from history. No other event would resume those that are behind because of the gap.
+  private mutating func skipUnknown(
+    upTo revision: Revision, _ batch: inout BatchFrames, _ actions: inout [HubAction]
+  ) {
     for (id, session) in sessions {
       guard case .current = session.progress else { continue }
       session.progress = .behind(head.revision)
-      lagging[id] = session
+      batch.lagging[id] = session
     }
     ring.clear()
     head.revision = revision
-    return lagging
+    var invalidated = Set<UInt64>()
+    for number in orders.numbers { invalidateOrder(number, through: revision, &invalidated, &actions) }
+    for number in invalidated { batch.incomplete[number] = Self.windowEffectsUnavailable }
+  }
+
+  /// Resets the readers of queries that can't receive a commit of the run. A reader whose result has all commits of the
+  /// run needs no reset.
+  ///
+  /// A reset follows the deltas of earlier commits. It is sent at one of two times, as the deltas are:
+  /// - to sessions with several queries before the advance to the commit. Otherwise a client would take its old result
+  ///   for one of that revision, and resume from there if the connection is lost before the new result has arrived;
+  /// - to the others after the frames of the whole run. A session with one query receives no advance, a session that
+  ///   lags is reset when it reaches the commit, and a window never resumes.
+  /// - Parameter precedesAdvance: resets only the readers that an advance to the commit follows.
+  private mutating func resetReaders(
+    of numbers: some Sequence<UInt64>, precedesAdvance: Bool = false, _ batch: BatchFrames,
+    _ actions: inout [HubAction]
+  ) {
+    for number in numbers.sorted() {
+      guard let reason = batch.incomplete[number] else {
+        assertionFailure("a query without a commit of the run has a reason")
+        continue
+      }
+      let isWindow = queries[number]?.window != nil
+      for session in readers(of: number) {
+        let receivesAdvance = !isWindow && session.readers.count > 1 && !session.isBehind
+        guard receivesAdvance || !precedesAdvance, let reader = session.readers[number], reader.through < batch.last
+        else { continue }
+        reset(number, of: session, reason, &actions)
+      }
+    }
+  }
+
+  /// Shows commits that exist although their requests were answered with an unknown outcome.
+  ///
+  /// A later commit would show the gap, too, but in a store without commits none follows.
+  /// - Parameter state: the store's newest state; nil if it can't be read.
+  mutating func foundHead(_ state: Token?, _ actions: inout [HubAction]) {
+    unknownOutcomes.endSearch()
+    // The state may have a commit in flight. Its author gets the deltas before the reply only if it is published.
+    if let state, commits.isEmpty, state.revision > head.revision { catchUp(with: state, &actions) }
+  }
+
+  private mutating func catchUp(with state: Token, _ actions: inout [HubAction]) {
+    assert(state.store == head.store, "a server has one store")
+    var batch = BatchFrames(last: state.revision)
+    skipUnknown(upTo: state.revision, &batch, &actions)
+    head = state
+    unknownOutcomes.resolve()
+    for session in batch.lagging.values.inOrder() { pump(session, &actions) }
+    resetReaders(of: batch.incomplete.keys, batch, &actions)
+    enforceMemoryLimit(&actions)
+    answerFollowers(&actions)
+    sendPendingAdvances(&actions)
   }
 
   /// The frames of a run of commits, by query.
   private struct BatchFrames {
+    /// The revision of the run's last commit.
+    let last: Revision
     var frames = [UInt64: [UInt8]]()
     var order = [UInt64]()
     var lagging = [SessionID: Session]()
     /// For each query, the sessions that follow it and also another query; looked up once for the run.
     var readersOfSeveral = [UInt64: [Session]]()
-    /// Queries with a delta that exceeds the frame size; they receive no later commit of the run.
-    var tooLarge = Set<UInt64>()
-    /// Queries on which the effect of a commit is unknown, with the reason: key-path queries, windows, and queries
-    /// whose evaluation was stopped. They receive no later commit of the run.
-    var unknown = [UInt64: String]()
+    /// Queries that can't receive a commit of the run, with the reason of the first one: its delta exceeds the frame
+    /// size, or its effect is unknown (key-path queries, windows, and queries whose evaluation was stopped). They
+    /// receive no later commit of the run, and their readers are reset.
+    var incomplete = [UInt64: String]()
 
     mutating func append(_ frame: [UInt8], for number: UInt64) {
       if frames[number] == nil { order.append(number) }
@@ -133,20 +177,20 @@ extension Hub {
       }
     }
     for number in invalidated {
-      if batch.unknown[number] == nil { batch.unknown[number] = reason(of: number, record) }
+      if batch.incomplete[number] == nil { batch.incomplete[number] = reason(of: number, record) }
       deltas[number] = []
     }
     for (number, frame) in frames(of: effects.known, record) {
       guard frame.count <= limits.maximumFrameSize else {
         // No client could decode the frame, so all readers reload the result.
-        batch.tooLarge.insert(number)
+        if batch.incomplete[number] == nil { batch.incomplete[number] = Self.tooLarge }
         deltas[number] = []
         continue
       }
       deltas[number] = frame
       // The readers have missed a commit of this run and are about to reload. A client would take a delta after the
       // gap as complete.
-      guard batch.unknown[number] == nil, !batch.tooLarge.contains(number) else { continue }
+      guard batch.incomplete[number] == nil else { continue }
       batch.append(frame, for: number)
       let several = batch.readersOfSeveral[number] ?? readers(of: number).filter { $0.readers.count > 1 }
       batch.readersOfSeveral[number] = several
@@ -154,6 +198,8 @@ extension Hub {
         touched[session.id, default: (session, [])].frames.append(frame)
       }
     }
+    let incomplete = deltas.lazy.filter(\.value.isEmpty).map(\.key)
+    resetReaders(of: incomplete, precedesAdvance: true, batch, &actions)
     // A session with several queries receives all deltas of a revision together; the advance ends them.
     let advance = touched.isEmpty ? [] : advanceFrame(record.revision, record.fingerprint)
     for (id, (session, frames)) in touched.sorted(by: { $0.key < $1.key }) {
@@ -278,7 +324,7 @@ extension Hub {
     commits.answered(origin, ticket, of: session)
     // The rights of an ended session may have ended with it.
     guard session.isLive else { return executeHeld(of: session.user, &actions) }
-    switch result.outcome {
+    switch outcome(of: result, origin, session.visibility) {
     case .refused(let refusal): sender.refuse(origin.request, refusal, session, &actions)
     case .committed(let committed):
       var (objects, isComplete) = storedObjects(of: result.record)
@@ -295,6 +341,35 @@ extension Hub {
       end(session, Refusal(.unavailable, "the server is shutting down"), &actions)
     }
   }
+
+  /// The outcome as the session may learn it. The store judges by the rights of the request. If the session has lost
+  /// sight of objects since, conflicts keep no values and no authors, and name only objects that the session sees, or
+  /// that the transaction named and the commit left alone. A refusal keeps its code.
+  private func outcome(
+    of result: WriteResult, _ origin: CommitsInFlight.Origin, _ visibility: Visibility?
+  ) -> Outcome {
+    guard let visibility, origin.visibility.map({ visibility.covers($0) }) != true else { return result.outcome }
+    switch result.outcome {
+    case .refused(let refusal):
+      if refusal.conflicts.isEmpty, refusal.violations.isEmpty { return result.outcome }
+      return .refused(Refusal(refusal.code, Self.changedDuringWrite))
+    case .committed(var committed):
+      if committed.conflicts.isEmpty { return result.outcome }
+      let view = result.record.map { RecordVisibility($0, visibility, model: resolver.model) }
+      let named = Set(origin.changes.map(\.id))
+      committed.conflicts = committed.conflicts.compactMap { conflict in
+        let isKnown = view?.saw(conflict.id) ?? visibility.seesUnread(conflict.id) ?? named.contains(conflict.id)
+        if !isKnown { return nil }
+        return Conflict(
+          kind: conflict.kind, id: conflict.id, property: conflict.property, mineWon: conflict.mineWon,
+          isCollateral: conflict.isCollateral)
+      }
+      return .committed(committed)
+    }
+  }
+
+  private static let changedDuringWrite =
+    "your rights were changed while this was committed, so the reasons are not shown: try again"
 
   /// The objects as stored, so that the author needs no second request; incomplete past the reply limit.
   private func storedObjects(of record: CommitRecord?) -> (objects: [ObjectImage], isComplete: Bool) {
@@ -313,13 +388,17 @@ extension Hub {
   mutating func batchProgressed(_ ticket: StoreRequestID, _ progress: BatchProgress, _ actions: inout [HubAction]) {
     guard let origin = commits[ticket] else { return assertionFailure("a batch progresses until it is answered") }
     // The session may have ended before its batch has.
-    guard let session = sessions[origin.session], session.isLive else { return }
-    sender.send(ToClient(origin.request, .progress(progress)), to: session, &actions)
+    if let session = sessions[origin.session], session.isLive {
+      sender.send(ToClient(origin.request, .progress(progress)), to: session, &actions)
+    }
   }
 
   mutating func fail(_ tickets: [StoreRequestID], _ failure: StoreFailure, _ actions: inout [HubAction]) {
+    unknownOutcomes.observe(failure)
     for ticket in tickets {
-      let result = WriteResult(outcome: .refused(failure.refusal), record: nil)
+      let session = commits[ticket].flatMap { sessions[$0.session] }
+      let refusal = session?.rights == nil ? failure.refusal : failure.refusalWithoutPaths
+      let result = WriteResult(outcome: .refused(refusal), record: nil)
       reply(ticket, result, &actions)
     }
     finishShutdown(&actions)

@@ -100,6 +100,11 @@ extension Hub {
     status.server = handshake.server
     status.sessions = UInt64(sessions.values.count { $0 !== session && $0.isLive })
     status.registrations = UInt64(queries.registrations - session.readers.count)
+    // The machine is the business of its owner.
+    if session.rights != nil {
+      (status.location, status.process) = ("", 0)
+      if !status.failure.isEmpty { status.failure = StoreFailure.textWithoutPaths }
+    }
     // Sizes, next numbers and sessions would count objects and users that the session does not see.
     if session.visibility != nil {
       (status.size, status.commitLogSize, status.counters) = (0, 0, [])

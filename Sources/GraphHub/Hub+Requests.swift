@@ -94,7 +94,8 @@ extension Hub {
       return nil
     }
     let ticket = requests.issue()
-    commits.add(ticket, of: session, number, bytes: bytes)
+    let changes = if case .transaction(let transaction, _, _) = request { transaction.changes } else { [Change]() }
+    commits.add(ticket, of: session, number, changes: changes, bytes: bytes)
     if let rows { actions.append(.assignRows(rows, for: ticket)) }
     actions.append(.commit(ticket, request))
     return ticket

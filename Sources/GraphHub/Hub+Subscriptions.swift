@@ -71,8 +71,9 @@ extension Hub {
     _ query: UInt64, _ session: Session, _ request: UInt64, since: Revision, _ actions: inout [HubAction]
   ) {
     // The effect of old commits on key-path queries and windows is not recorded, and a state from before a change of
-    // grants may contain objects that the present rights do not show.
-    if queries.hasUnrecordedEffects(query) || session.access.since > 0 && since <= session.access.since {
+    // grants or rules may contain objects that the present ones do not show.
+    let changed = session.rights == nil ? 0 : max(session.access.since, accessRulesSince)
+    if queries.hasUnrecordedEffects(query) || changed > 0 && since <= changed {
       return load(query, session, request, known: true, &actions)
     }
     session.readers[query] = Session.Subscription(state: .live, through: since, request: request)

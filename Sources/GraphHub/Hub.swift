@@ -15,6 +15,9 @@ import GraphWire
 /// The hub coordinates parts that own their state. Only the hub ends sessions and passes data between the parts.
 public struct Hub {
   let limits: HubLimits
+  /// A session with rights resumes no state up to this revision, because that state may have been read under other
+  /// rules of the model.
+  let accessRulesSince: Revision
   let handshake: Handshake
   var resolver: RequestResolver
   var sender: SessionSender
@@ -31,6 +34,7 @@ public struct Hub {
   var followers: FollowerTable
   var presence = PresenceTable()
   var replicaOwners = ReplicaOwners()
+  var unknownOutcomes = UnknownOutcomes()
   var users: UserTable
   /// The newest generation of rights with which each principal has logged in.
   var generations = [String: Int64]()
@@ -46,11 +50,14 @@ public struct Hub {
   ///   - older: earlier versions of the model; their clients are served through lenses where these exist.
   ///   - head: the state of the store when the hub starts.
   ///   - authenticates: whether credentials are verified; without it, a client of the network is one of the owner.
+  ///   - accessRulesSince: the head when the present rules about what users see were first served.
   public init(
     model: Model, older: [Model] = [], head: Token, server: String = "", limits: HubLimits = HubLimits(),
-    authenticates: Bool = false
+    authenticates: Bool = false, accessRulesSince: Revision = 0
   ) {
+    assert(accessRulesSince <= head.revision, "rules are served from a commit on that exists")
     self.head = head
+    self.accessRulesSince = accessRulesSince
     self.limits = limits
     handshake = Handshake(model: model, older: older, server: server, limits: limits, authenticates: authenticates)
     resolver = RequestResolver(model: model, limits: limits)
@@ -81,8 +88,8 @@ public struct Hub {
     case .rowsKept(let ticket, let request, let result):
       if let session = requests.session(ofRows: ticket) { rowsKept(ticket, session, request, result, &actions) }
     case .readFinished(let ticket, let result): finishRead(ticket, result, &actions)
-    case .collected(let ticket, let images):
-      if let order = requests.order(ticket) { collected(order, images, &actions) }
+    case .collected(let ticket, let objects):
+      if let order = requests.order(ticket) { collected(order, objects, &actions) }
     case .collectFinished(let ticket, let result, let damage):
       if let order = requests.order(ticket) { finishCollecting(order, ticket, result, damage, &actions) }
     case .continueOrder(let ticket): if let order = requests.order(ticket) { continueOrder(order, ticket, &actions) }
@@ -91,6 +98,7 @@ public struct Hub {
     case .authenticated(let result, let id):
       if let session = sessions[id] { finishAuthenticating(session, result, &actions) }
     case .tokensEnded(let refusals): endTokens(refusals, &actions)
+    case .tokenRequired(let refusal): endSessionsWithoutToken(refusal, &actions)
     case .rightsChanged(let changed): changeRights(changed, &actions)
     case .foundReplica(let result, let id):
       if let session = sessions[id] { welcome(session, result, &actions) }
@@ -99,6 +107,7 @@ public struct Hub {
       if let (session, query) = requests.removeRecognition(ticket) {
         finishRecognizing(ticket, query, session, isKnown, &actions)
       }
+    case .foundHead(let state): foundHead(state, &actions)
     case .statistics(let ticket, let status):
       if let (session, request) = requests.removeStatistics(ticket) { sendStatus(status, session, request, &actions) }
     case .browserCode(let ticket, let result):
@@ -143,10 +152,18 @@ public struct Hub {
   /// The numbers of the tokens that sessions use, with the generation of the rights. Of several sessions the oldest
   /// generation is used, so that a change reaches all of them.
   public var tokensInUse: [UInt64: Int64] {
-    sessions.values.inOrder().reduce(into: [:]) { tokens, session in
-      if let token = session.token, tokens[token] == nil { tokens[token] = session.access.generation }
+    sessions.values.reduce(into: [:]) { tokens, session in
+      if let token = session.token {
+        tokens[token] = min(session.access.generation, tokens[token, default: session.access.generation])
+      }
     }
   }
+
+  /// Whether a commit may exist that the hub does not know; the next tick looks for it.
+  package var mayLackCommit: Bool { unknownOutcomes.isPossible }
+
+  /// Whether a client of the network acts without a token, as is allowed until there is a user.
+  public var hasSessionsWithoutToken: Bool { sessions.values.contains(where: \.actsWithoutToken) }
 
   /// The number of reads of the store that are not answered; tests check that it returns to zero.
   package var openReads: Int { requests.readCount }
@@ -155,7 +172,7 @@ public struct Hub {
 
   private mutating func open(_ id: SessionID, _ peer: Peer, _ actions: inout [HubAction]) {
     assert(sessions[id] == nil, "the ids of sessions are never reused")
-    let session = Session(id, peer, lastActivity: now)
+    let session = Session(id, peer, lastActivity: now, guaranteedBacklog: limits.guaranteedBacklog)
     sessions[id] = session
     if isShuttingDown { end(session, Refusal(.unavailable, "the server is shutting down"), &actions) }
   }
@@ -215,20 +232,25 @@ public struct Hub {
 
   /// Resumes reading from a paused session when its backlog and its commits are below their limits.
   mutating func resumeReading(_ session: Session, _ actions: inout [HubAction]) {
-    guard session.isPaused, sender.isDrained(session), !commits.haveReachedLimit(of: session) else { return }
-    session.isPaused = false
-    session.lastActivity = now
-    unfinished.restart(of: session, at: now)
-    actions.append(.resumeReading(session.id))
+    if session.isPaused, sender.isDrained(session), !commits.haveReachedLimit(of: session) {
+      session.isPaused = false
+      session.lastActivity = now
+      unfinished.restart(of: session, at: now)
+      actions.append(.resumeReading(session.id))
+    }
   }
 
   private mutating func receivePart(_ bytes: Int, of session: Session, _ actions: inout [HubAction]) {
+    // A session that ended in this turn may have received more before its connection noticed.
+    if case .closing = session.phase { return }
     unfinished.receive(bytes, of: session, at: now)
-    if unfinished.exceedMemory {
-      for session in unfinished.sessionsToEnd where unfinished.exceedMemory {
-        end(session, unfinished.memoryRefusal, &actions)
-      }
-    }
+    while let id = unfinished.sessionToEnd { end(incomplete(id), unfinished.memoryRefusal, &actions) }
+  }
+
+  /// A session with an incomplete frame.
+  private func incomplete(_ id: SessionID) -> Session {
+    guard let session = sessions[id] else { preconditionFailure("the frame of a session is discarded at its end") }
+    return session
   }
 
   private mutating func tick(_ milliseconds: Int64, _ actions: inout [HubAction]) {
@@ -246,10 +268,11 @@ public struct Hub {
       default: break
       }
     }
-    for session in unfinished.sessions.inOrder() {
+    for session in unfinished.sessions.map(incomplete) {
       if let refusal = unfinished.overdueRefusal(of: session, at: now) { end(session, refusal, &actions) }
     }
     removeIdleOrders(&actions)
+    if unknownOutcomes.beginSearch() { actions.append(.findHead) }
     users.beginSecond()
     presence.publishPostponed(&sender, &actions)
   }

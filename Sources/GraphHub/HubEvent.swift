@@ -105,8 +105,9 @@ public enum HubEvent: Sendable {
   case readFinished(StoreRequestID, Result<ReadCompletion, Refusal>)
   /// The commits requested by `.history`, or the first of them; or a refusal.
   case history(StoreRequestID, Result<[CommitRecord], Refusal>)
-  /// Objects for an order. Objects that arrive in the order's sort are appended, others are inserted by search.
-  case collected(StoreRequestID, [ObjectImage])
+  /// Objects for an order, with their sort keys, which the reader's thread allocates and computes. Objects that arrive
+  /// in the order's sort are appended, others are inserted by search.
+  case collected(StoreRequestID, [SortedObject])
   /// All objects of an order have arrived, as of this state, except for damaged ones; or the read was refused.
   case collectFinished(StoreRequestID, Result<Token, Refusal>, damage: DamageNotice = DamageNotice())
   /// Continues the work that `.continueOrder` postponed.
@@ -115,6 +116,8 @@ public enum HubEvent: Sendable {
   case authenticated(Result<ClientIdentity, Refusal>, session: SessionID)
   /// Tokens that can no longer be used, with the reasons: their sessions end.
   case tokensEnded([UInt64: Refusal])
+  /// Clients of the network need a token from now on: the sessions without one end.
+  case tokenRequired(Refusal)
   /// The present rights of principals, by the principals' ids. Their sessions continue with these.
   case rightsChanged([String: GrantedAccess])
   /// The transactions in history of the replica passed to `.findReplica`, nil if there are none. After a refusal the
@@ -122,6 +125,8 @@ public enum HubEvent: Sendable {
   case foundReplica(Result<KnownReplica?, Refusal>, session: SessionID)
   /// Whether the store's history contains the state passed to `.recognize`; false when the store does not know.
   case recognized(StoreRequestID, Bool)
+  /// The store's newest state; nil if it can't be read.
+  case foundHead(Token?)
   /// A code with which a browser logs in, or the reason why there is none.
   case browserCode(StoreRequestID, Result<BrowserCode, Refusal>)
   /// The server's part of the status; the hub adds its own.
@@ -180,6 +185,8 @@ public enum HubAction: Sendable {
   case findReplica(UniqueID, session: SessionID)
   /// Check whether the store's history contains this state.
   case recognize(StoreRequestID, Token)
+  /// Read the store's newest state: commits whose outcome is unknown may exist.
+  case findHead
   /// Record the revision from which on all sessions of this principal have at least the grants of this generation.
   case recordAccess(principal: String, generation: Int64, at: Revision)
   /// Make a code with which a browser logs in as this user.

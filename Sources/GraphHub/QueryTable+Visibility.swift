@@ -23,6 +23,11 @@ extension QueryTable {
     if entry.comparesReduced { reducedEntries.insert(number) }
   }
 
+  /// The equal class that already has live queries, so that its sessions share one copy of the compiled rules.
+  func shared(_ visibility: Visibility) -> Visibility {
+    if let known = classes.index(forKey: visibility) { classes[known].key } else { visibility }
+  }
+
   /// The base of a query, which is made with its first class.
   mutating func base(of query: LiveQuery) -> UInt64 {
     if let known = bases[query] { return known }
@@ -53,8 +58,9 @@ extension QueryTable {
     _ meter: LiveEvaluationMeter
   ) {
     if classes.isEmpty { return }
+    let objects = RecordObjects(record)
     let views = Dictionary(
-      uniqueKeysWithValues: classes.keys.map { ($0, RecordVisibility(record, $0, model: model)) })
+      uniqueKeysWithValues: classes.keys.map { ($0, RecordVisibility(objects, $0, model: model)) })
     for (visibility, numbers) in classes {
       guard let changed = views[visibility]?.changedRoots, !changed.isEmpty else { continue }
       for number in numbers where entries[number]?.refersTo.isDisjoint(with: changed) == false {
@@ -123,39 +129,50 @@ extension QueryTable {
   }
 }
 
+/// The objects of a commit by their ids, found once for all classes.
+struct RecordObjects {
+  fileprivate let changes: [ObjectID: ObjectChange]
+  fileprivate let inOrder: [ObjectChange]
+  /// Unchanged objects to which the changed ones refer.
+  fileprivate let referenced: [ObjectID: ObjectImage]
+
+  init(_ record: CommitRecord) {
+    inOrder = record.changes
+    changes = Dictionary(record.changes.map { ($0.id, $0) }) { $1 }
+    let images = if let images = record.referenced { images } else { [ObjectImage]() }
+    referenced = Dictionary(images.map { ($0.id, $0) }) { $1 }
+  }
+}
+
 /// The part of a commit that one class sees.
 struct RecordVisibility {
   private let visibility: Visibility
-  private let changes: [ObjectID: ObjectChange]
-  private let inOrder: [ObjectChange]
-  /// Unchanged objects to which the changed ones refer.
-  private let referenced: [ObjectID: ObjectImage]
+  private let objects: RecordObjects
   /// The root entities of objects that have become visible or invisible, while others may refer to them.
   let changedRoots: Set<EntityNumber>
 
   init(_ record: CommitRecord, _ visibility: Visibility, model: Model) {
-    self.visibility = visibility
-    var changes = [ObjectID: ObjectChange]()
+    self.init(RecordObjects(record), visibility, model: model)
+  }
+
+  init(_ objects: RecordObjects, _ visibility: Visibility, model: Model) {
+    (self.objects, self.visibility) = (objects, visibility)
     var changedRoots = Set<EntityNumber>()
-    for change in record.changes {
-      changes[change.id] = change
+    for change in objects.inOrder {
       if let before = change.before, let after = change.after, visibility.sees(before) != visibility.sees(after),
         let root = model.entity(change.id.entity)?.root
       {
         changedRoots.insert(root)
       }
     }
-    (self.changes, self.changedRoots, inOrder) = (changes, changedRoots, record.changes)
-    var referenced = [ObjectID: ObjectImage]()
-    if let images = record.referenced { for image in images { referenced[image.id] = image } }
-    self.referenced = referenced
+    self.changedRoots = changedRoots
   }
 
   /// The effects of the commit as the class sees them; nil if a reference can't be judged.
   func changes(_ effects: [LiveQueryChange]) -> [LiveQueryChange]? {
     var visible = [LiveQueryChange]()
     for effect in effects {
-      guard let change = changes[effect.id] else {
+      guard let change = objects.changes[effect.id] else {
         assertionFailure("an effect on a query is that of a changed object")
         return nil
       }
@@ -189,7 +206,7 @@ struct RecordVisibility {
     on number: UInt64, _ entry: QueryTable.Entry, _ meter: LiveEvaluationMeter
   ) -> [LiveQueryChange]? {
     var effects = [LiveQueryChange]()
-    for change in inOrder where entry.family.contains(change.id.entity) {
+    for change in objects.inOrder where entry.family.contains(change.id.entity) {
       do {
         guard let reduced = try visibility.reduced(change, { try sees($0, isBefore: $1) }) else { continue }
         let effect = meter.evaluate(number, steps: entry.steps, isLong: change.hasLongText) {
@@ -215,11 +232,19 @@ struct RecordVisibility {
     }
   }
 
+  /// Whether the class saw an object before the commit, or sees it if the commit created it; nil if the commit did not
+  /// change it.
+  func saw(_ id: ObjectID) -> Bool? {
+    objects.changes[id].map { change in (change.before ?? change.after).map { visibility.sees($0) } == true }
+  }
+
   private struct UnknownReference: Error {}
 
   private func sees(_ id: ObjectID, isBefore: Bool) throws(UnknownReference) -> Bool {
-    if let change = changes[id] { return (isBefore ? change.before : change.after).map { visibility.sees($0) } == true }
-    if let image = referenced[id] { return visibility.sees(image) }
+    if let change = objects.changes[id] {
+      return (isBefore ? change.before : change.after).map { visibility.sees($0) } == true
+    }
+    if let image = objects.referenced[id] { return visibility.sees(image) }
     if let known = visibility.seesUnread(id) { return known }
     throw UnknownReference()
   }

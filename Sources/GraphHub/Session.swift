@@ -14,9 +14,9 @@ final class Session {
   enum Phase {
     case awaitingHello
     /// The hello was accepted; its credential is being verified. `request` is the number of the hello.
-    case authenticating(Hello, request: UInt64)
+    indirect case authenticating(Hello, request: UInt64)
     /// The store looks the replica of the hello up.
-    case findingReplica(Hello, request: UInt64, Principal)
+    indirect case findingReplica(Hello, request: UInt64, Principal)
     case open
     /// The session has been closed by the hub; its further messages are ignored.
     case closing
@@ -77,13 +77,36 @@ final class Session {
     mutating func assign(_ number: UInt64) { renumbered[number] = nil }
   }
 
+  /// Bytes sent to the session and not yet written to its socket.
+  private struct UnwrittenBytes {
+    /// The number that each session may have in any case. The limit of its user counts what exceeds it, so a commit to
+    /// a thousand readers who keep up visits none of their users.
+    let guaranteed: Int
+    var count = 0
+
+    var excess: Int { max(0, count - guaranteed) }
+  }
+
+  // A delta visits these of a thousand sessions. They are next to each other in memory, so that it waits for few parts
+  // of it.
   let id: SessionID
   var phase = Phase.awaitingHello
+  var progress = Progress.current
+  var readers = [UInt64: Subscription]()
+  private var unwritten: UnwrittenBytes {
+    didSet {
+      let change = unwritten.excess - oldValue.excess
+      if change != 0 { user?.countBacklog(change) }
+    }
+  }
+  var lastActivity: Int64
+  var isPaused = false
+  /// The sessions of the same user; nil for the machine's owner, and before the hello is accepted.
+  var user: UserSessions?
+
   /// The principal for which the session acts; nil before its hello is accepted.
   var principal: Principal?
   let peer: Peer
-  /// The sessions of the same user; nil for the machine's owner, and before the hello is accepted.
-  var user: UserSessions?
   /// The rights of the session.
   var access: Access
   var replica = UniqueID.zero
@@ -93,17 +116,10 @@ final class Session {
   var commitRefusal: Refusal?
   /// The lens of a client with an older version of the model; nil for the server's version.
   var lens: ModelLens?
-  var progress = Progress.current
-
   /// The highest revision of an advance sent to the other queries while the newest query catches up. No advance below
   /// it is sent: it would make the new query visible at a revision that the others have passed.
   var advancedThrough: Revision = 0
 
-  var isBehind: Bool { if case .behind = progress { true } else { false } }
-
-  var readers = [UInt64: Subscription]()
-  /// Bytes sent to the session and not yet written to its socket.
-  var backlog = 0 { didSet { user?.countBacklog(backlog - oldValue) } }
   /// Commits from history that are being sent to the session.
   var replay = Deque<CommitRecord>()
   var historyTicket: StoreRequestID?
@@ -118,12 +134,11 @@ final class Session {
   private(set) var reads = [UInt64: StoreRequestID]()
   /// The revision at which a loaded query becomes visible, if the hub has not reached it yet.
   var pendingAdvance: Revision?
-  var isPaused = false
-  var lastActivity: Int64
   var lastRequest: UInt64 = 0
 
-  init(_ id: SessionID, _ peer: Peer, lastActivity: Int64) {
+  init(_ id: SessionID, _ peer: Peer, lastActivity: Int64, guaranteedBacklog: Int) {
     (self.id, self.peer, self.lastActivity) = (id, peer, lastActivity)
+    unwritten = UnwrittenBytes(guaranteed: guaranteedBacklog)
     // Without accounts, a client of the network acts for the owner; with accounts, its token decides.
     let role: Role = if case .user = peer { .editor } else { .owner }
     access = Access(role: role)
@@ -143,7 +158,31 @@ final class Session {
   /// The number under which a query of the client is registered now.
   func presentNumber(of query: UInt64) -> UInt64 { access.renumbered[query, default: query] }
 
+  /// Whether the hello of a client of the network was accepted without a token.
+  var actsWithoutToken: Bool {
+    guard peer == .network, token == nil else { return false }
+    switch phase {
+    case .findingReplica, .open: return true
+    // The credential of a client that is being authenticated is compared with the accounts of now.
+    case .awaitingHello, .authenticating, .closing: return false
+    }
+  }
+
   var isLive: Bool { if case .open = phase { true } else { false } }
+
+  var isBehind: Bool { if case .behind = progress { true } else { false } }
+
+  /// Bytes sent to the session and not yet written to its socket.
+  var backlog: Int {
+    get { unwritten.count }
+    set { unwritten.count = newValue }
+  }
+
+  /// The bytes of the backlog that the limit of the user counts.
+  var excessBacklog: Int { unwritten.excess }
+
+  /// Whether some window has not received its first rows.
+  var waitsForWindow: Bool { readers.values.contains { if case .waiting = $0.state { true } else { false } } }
 
   // MARK: - Reads in progress
 

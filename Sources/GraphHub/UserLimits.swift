@@ -15,7 +15,7 @@ public struct UserLimits: Sendable {
   public var commits = 1_024
   /// The approximate size of these commits, in bytes; past it, the same.
   public var commitBytes = 64 << 20
-  /// Bytes that wait for the connections; past it, those with more than `HubLimits.guaranteedBacklog` lag.
+  /// Bytes that wait for the connections, beyond `HubLimits.guaranteedBacklog` of each; past it, those with more lag.
   public var backlog = 32 << 20
   /// Presences that are forwarded in a second; the newest of each connection follows in the next second.
   public var presences = 256

@@ -58,7 +58,7 @@ final class UserSessions {
   private var reads = 0
   private var commits = 0
   private var commitBytes = 0
-  /// Bytes sent to the sessions and not yet written to their sockets.
+  /// Bytes sent to the sessions and not yet written to their sockets, beyond what each may have in any case.
   private var backlog = 0
   /// Presences forwarded in this second.
   fileprivate(set) var presences = 0
@@ -121,7 +121,7 @@ final class UserSessions {
     countReads(sign * session.reads.count)
     countCommits(sign * session.commitsInFlight)
     countCommitBytes(sign * session.commitBytes)
-    countBacklog(sign * session.backlog)
+    countBacklog(sign * session.excessBacklog)
   }
 
   // MARK: - Waiting

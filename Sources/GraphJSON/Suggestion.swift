@@ -2,6 +2,9 @@ import GraphModel
 
 /// Suggests the known word that is nearest to a mistyped one.
 package enum Suggestion {
+  /// The maximum size of a word for which a name is suggested, in bytes.
+  static let maximumSize = 256
+
   /// The end of a message about an unknown word, as in `. Did you mean "list"?`.
   /// - Parameters:
   ///   - letters: the length by which the tolerated distance is limited; nil for the name's length.
@@ -9,6 +12,8 @@ package enum Suggestion {
   package static func sentence(
     for word: String, among names: [String], letters: Int? = nil, otherwise other: String
   ) -> String {
+    // The comparison takes the product of the lengths, and no name is near to such a word.
+    if word.utf8.count > maximumSize { return other }
     let guess = names.map { ($0, distance(word.lowercased(), $0.lowercased())) }.min { $0.1 < $1.1 }
     guard let (name, distance) = guess, distance <= max(1, (letters ?? name.count) / 3) else { return other }
     return ". Did you mean \"\(name)\"?"

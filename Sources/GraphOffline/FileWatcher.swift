@@ -13,11 +13,14 @@ import Dispatch
 final class FileWatcher {
   private let source: any DispatchSourceProtocol
 
-  /// Watches the files of a folder whose names begin with a prefix.
+  /// Watches the files of a folder whose names begin with a prefix, and one that is replaced as a whole.
   /// - Parameters:
+  ///   - replaced: the name of the file that is replaced.
   ///   - queue: the queue on which `didWrite` is called, once for several writes.
   /// - Returns: nil if the system can't watch the folder.
-  init?(folder: String, prefix: String, queue: DispatchQueue, didWrite: @escaping @Sendable () -> Void) {
+  init?(
+    folder: String, prefix: String, replaced: String, queue: DispatchQueue, didWrite: @escaping @Sendable () -> Void
+  ) {
     #if os(Linux)
       let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
       guard descriptor >= 0 else { return nil }
@@ -26,13 +29,15 @@ final class FileWatcher {
         close(descriptor)
         return nil
       }
-      let names = Array(prefix.utf8)
+      // The system ends a name with zeros; the files beside the replaced one are written all the time.
+      let names = [Array(prefix.utf8), Array(replaced.utf8) + [0]]
       let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
       source.setEventHandler {
         if FileWatcher.drain(descriptor, names) { didWrite() }
       }
     #else
-      // A vnode's events are those of one file: the log of SQLite, which every commit appends to.
+      // A vnode's events are those of one file: the log of SQLite, which every commit appends to. The replaced file is
+      // looked at with each of them.
       let descriptor = open(folder + "/" + prefix + "-wal", O_EVTONLY | O_CLOEXEC)
       guard descriptor >= 0 else { return nil }
       let source = DispatchSource.makeFileSystemObjectSource(
@@ -52,8 +57,8 @@ final class FileWatcher {
     private static let lengthOffset = 12
 
     /// Reads all events.
-    /// - Returns: whether one concerns a file whose name begins with the prefix.
-    private static func drain(_ descriptor: Int32, _ prefix: [UInt8]) -> Bool {
+    /// - Returns: whether one concerns a file whose name begins with one of the prefixes.
+    private static func drain(_ descriptor: Int32, _ prefixes: [[UInt8]]) -> Bool {
       var concerns = false
       var buffer = [UInt8](repeating: 0, count: 4_096)
       while true {
@@ -65,7 +70,8 @@ final class FileWatcher {
             Int($0.loadUnaligned(fromByteOffset: start + lengthOffset, as: UInt32.self))
           }
           let end = min(start + headerSize + length, count)
-          concerns = concerns || buffer[(start + headerSize)..<end].starts(with: prefix)
+          let name = buffer[(start + headerSize)..<end]
+          concerns = concerns || prefixes.contains { name.starts(with: $0) }
           start = end
         }
       }

@@ -8,15 +8,30 @@ import Logging
 final class KeptReplica: ClientCompanion {
   let replica: OfflineReplica
   let model: Model
-  /// Nil for a client that stays with the copy.
+  /// Nil for a client that stays with the copy or with the server.
   let connector: ReplicaConnector?
   /// Made on first use: a program that does not show the state pays nothing.
   private(set) lazy var watcher = UnsentWatcher(replica.folder, model: model)
   private var observation: ObservationToken?
+  /// Reads the number of the newest edit.
+  private let readNewestEdit: () throws -> Int64
+  /// The number of the newest edit when the client was made; nil without a replica.
+  private let newestEdit: Int64?
+  /// For a client that stays with the server: brings the copy up to date when the client has left the server.
+  private let updateCopy: (@Sendable () async -> Void)?
 
-  init(_ replica: OfflineReplica, model: Model) {
-    (self.replica, self.model) = (replica, model)
+  /// Keeps a replica whose client stays with the copy or with the server.
+  /// - Parameters:
+  ///   - newestEdit: reads the number of the newest edit from an open copy; nil without one.
+  ///   - updateCopy: brings the copy up to date when the client has left the server; nil for a client of the copy.
+  init(
+    _ replica: OfflineReplica, model: Model, newestEdit: (() throws -> Int64)? = nil,
+    updateCopy: (@Sendable () async -> Void)? = nil
+  ) {
+    (self.replica, self.model, self.updateCopy) = (replica, model, updateCopy)
     connector = nil
+    readNewestEdit = newestEdit ?? { try replica.newestEdit() }
+    self.newestEdit = try? readNewestEdit()
   }
 
   /// Keeps a replica whose client moves between the copy and the server.
@@ -26,16 +41,18 @@ final class KeptReplica: ClientCompanion {
     refreshPause: Duration = ReplicaConnector.usualRefreshPause, connect: @escaping ReplicaConnector.Connect
   ) {
     (self.replica, self.model) = (replica, model)
+    updateCopy = nil
     let watcher = UnsentWatcher(replica.folder, model: model)
     connector = ReplicaConnector(
       replica, model: model, watcher: watcher, log: log, address: address, refreshPause: refreshPause,
       connect: connect)
+    readNewestEdit = { try replica.newestEdit() }
+    newestEdit = try? replica.newestEdit()
     self.watcher = watcher
   }
 
-  /// Begins to move a client.
-  func follow(_ client: GraphClient) {
-    guard let connector else { return }
+  /// Begins to move a client by the connector.
+  func follow(_ client: GraphClient, by connector: ReplicaConnector) {
     let link = client.link
     Task { await connector.add(link) }
     observation = client.context.observe { _ in connector.graphDidChange() }
@@ -46,9 +63,15 @@ final class KeptReplica: ClientCompanion {
     ReplicaClients(choose: { try await connector.choose($0) }, lastDidClose: { await connector.end() })
   }
 
-  func clientDidClose() {
+  var hasQueuedEdits: Bool {
+    guard let newest = try? readNewestEdit() else { return false }
+    return newestEdit.map { newest > $0 } != false
+  }
+
+  func clientDidClose(leavesServer: Bool) -> (@Sendable () async -> Void)? {
     observation = nil
     watcher.end()
+    return leavesServer ? updateCopy : nil
   }
 }
 
@@ -72,7 +95,7 @@ extension OfflineReplica {
       let client = try await GraphClient.connect(
         to: .unix(path: current), model: model, classes: classes, options: options)
       client.companion = kept
-      kept.follow(client)
+      kept.follow(client, by: connector)
       return client
     } catch {
       await connector.end()
@@ -82,18 +105,21 @@ extension OfflineReplica {
 
   /// Keeps this replica, or the one that the user makes later, for a client of the server: it moves to the copy when
   /// the server is lost, and back.
-  /// - Parameter refreshPause: how long the copy may be behind the server; nil for the usual time.
+  /// - Parameters:
+  ///   - refreshPause: how long the copy may be behind the server; nil for the usual time.
+  ///   - failure: why the copy could not be brought up to date before.
   package func keep(
-    _ client: GraphClient, log: Logger? = nil, refreshPause: Duration? = nil,
+    _ client: GraphClient, log: Logger? = nil, refreshPause: Duration? = nil, after failure: (any Error)? = nil,
     connect: @escaping @Sendable (UniqueID?, isolated any Actor) async throws -> GraphClient
   ) {
     let kept = KeptReplica(
       self, model: client.context.model, log: log ?? Self.silentLog, address: client.address,
       refreshPause: refreshPause ?? ReplicaConnector.usualRefreshPause, connect: connect)
     guard let connector = kept.connector else { preconditionFailure("a client that moves has a connector") }
+    if let failure, let sentence = ReplicaConnector.sentence(of: failure) { connector.trouble.set(sentence) }
     client.use(KeptReplica.clients(of: connector).newClient())
     client.companion = kept
-    kept.follow(client)
+    kept.follow(client, by: connector)
   }
 }
 

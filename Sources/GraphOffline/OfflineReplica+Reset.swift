@@ -1,4 +1,4 @@
-// Tests: SynchronizerTests.swift
+// Tests: ResetTests.swift
 import Foundation
 import GraphClient
 import GraphModel
@@ -12,23 +12,41 @@ import GraphStore
 /// point leaves a complete copy, and every unsent edit in the queue or in the file that the command has named.
 extension OfflineReplica {
   /// Loads the copy again. It makes no delete on the server.
+  ///
+  /// Unsent edits are removed only when the server answers. If it is lost afterwards, the error names their file, and
+  /// the next run completes the reset.
   /// - Parameter discardingUnsent: whether the unsent edits are written to a file and removed.
   /// - Returns: the path of that file, if there were edits.
   package func reset(
     discardingUnsent: Bool, connect: Connect
   ) async throws -> (file: String?, report: SyncReport) {
     guard let current = folder.current else { throw Self.none }
-    let file = try await prepareReset(current, discardingUnsent: discardingUnsent)
-    // The state makes the run load the copy, and turns sync on.
-    return (file, try await synchronize(connect: connect))
+    if discardingUnsent {
+      let client = try await connect(nil)
+      await client.close()
+    }
+    let file = try prepareReset(current, discardingUnsent: discardingUnsent)
+    do {
+      // The state makes the run load the copy, and turns sync on.
+      return (file, try await synchronize(connect: connect))
+    } catch {
+      guard let file else { throw error }
+      throw Self.failure(error, removed: file)
+    }
   }
 
-  private func prepareReset(_ current: String, discardingUnsent: Bool) async throws -> String? {
+  /// An error of a run after edits were removed.
+  private static func failure(_ error: any Error, removed file: String) -> Refusal {
+    let place = "the removed edits are in \(file)"
+    guard var refusal = error as? Refusal else { return Refusal(.unavailable, "\(error); \(place)") }
+    refusal.message += "; \(place)"
+    return refusal
+  }
+
+  private func prepareReset(_ current: String, discardingUnsent: Bool) throws -> String? {
     let unsent = try openUnsent()
     defer { unsent.close() }
-    guard let lock = try SenderLock.acquire(folder: current) else {
-      throw Refusal(.conflict, "another program is synchronizing this replica now")
-    }
+    guard let lock = try SenderLock.acquire(folder: current) else { throw Self.isSynchronizing }
     defer { withExtendedLifetime(lock) {} }
     let counts = try unsent.counts()
     guard discardingUnsent, counts.unsent + counts.parked > 0 else {
@@ -36,41 +54,69 @@ extension OfflineReplica {
       return nil
     }
     let file = current + "/discarded-\(now()).jsonl"
-    try writeAll(of: unsent, to: file)
-    try unsent.setState(.discarding(step: 1))
-    try unsent.discardAll()
-    try unsent.setState(.discarding(step: 2))
+    do {
+      try discardAll(of: unsent, into: file)
+    } catch {
+      // The edits are still in the queue.
+      try? FileManager.default.removeItem(atPath: file)
+      throw error
+    }
     return file
   }
 
-  /// Writes the JSON forms, one in each line; they are on disk when this returns.
-  private func writeAll(of unsent: UnsentFile, to file: String) throws {
+  /// Moves the JSON forms to a file, one in each line; they are on disk before they leave the queue.
+  private func discardAll(of unsent: UnsentFile, into file: String) throws {
     guard FileManager.default.createFile(atPath: file, contents: nil, attributes: [.posixPermissions: 0o600]),
       let handle = FileHandle(forWritingAtPath: file)
     else { throw StoreFiles.failure("\(file) can't be written", errno) }
     defer { try? handle.close() }
-    var page = try unsent.forms(after: 0, limit: Self.page)
-    do {
-      while let last = page.last {
-        try handle.write(contentsOf: Data(page.map { $0.form + "\n" }.joined().utf8))
-        page = try unsent.forms(after: last.number, limit: Self.page)
+    func write(_ body: () throws -> Void) throws {
+      do {
+        try body()
+      } catch {
+        throw StoreFailure(.full, "\(file) can't be written", cause: "\(error)", advice: "Free some space.")
       }
-      try handle.synchronize()
-    } catch {
-      if error is StoreFailure { throw error }
-      throw StoreFailure(.full, "\(file) can't be written", cause: "\(error)", advice: "Free some space.")
     }
-    try StoreFiles.synchronize(directory: URL(fileURLWithPath: file).deletingLastPathComponent().path)
+    try unsent.discardAll(
+      keep: { forms in
+        try write { try handle.write(contentsOf: Data(forms.map { $0 + "\n" }.joined().utf8)) }
+      },
+      finish: {
+        try write { try handle.synchronize() }
+        try StoreFiles.synchronize(directory: URL(fileURLWithPath: file).deletingLastPathComponent().path)
+      })
   }
-
-  /// The edits that are in memory at a time.
-  private static let page = 500
 
   // MARK: - Deleting everything
 
+  /// The objects that a user is asked to delete, and the state in which the user sees them.
+  package struct Everything: Sendable, Equatable {
+    package let objects: [ObjectID]
+    /// The base of the delete: what others change after it stays.
+    package let seen: Token
+
+    package init(_ objects: [ObjectID], seen: Token) { (self.objects, self.seen) = (objects, seen) }
+
+    package var count: Int { objects.count }
+    package var isEmpty: Bool { objects.isEmpty }
+  }
+
   /// The objects that a delete of everything would delete.
   /// - Throws: `Refusal(.denied)` while sync is off or an edit was not sent.
-  package func objectsToDelete(model: Model) throws -> [ObjectID] {
+  package func objectsToDelete(model: Model) throws -> Everything {
+    try checkNothingWaits()
+    let mirror = try MirrorStore(path: path + "/" + ReplicaStore.mirrorName, model: model)
+    defer { mirror.close() }
+    let overlay = try mirror.makeOverlay()
+    defer { overlay.close() }
+    var ids = [ObjectID]()
+    // Before the objects: a change that another program receives meanwhile is one that the user has not seen.
+    let seen = try mirror.head
+    try overlay.export(begin: { _ in }, body: { ids.append($0.id) })
+    return Everything(ids, seen: seen)
+  }
+
+  private func checkNothingWaits() throws {
     let unsent = try openUnsent()
     defer { unsent.close() }
     let counts = try unsent.counts()
@@ -78,13 +124,6 @@ extension OfflineReplica {
       throw Refusal(
         .denied, "everything can be deleted while sync is on, no edit waits and none is in conflict: see stickies sync")
     }
-    let mirror = try MirrorStore(path: path + "/" + ReplicaStore.mirrorName, model: model)
-    defer { mirror.close() }
-    let overlay = try mirror.makeOverlay()
-    defer { overlay.close() }
-    var ids = [ObjectID]()
-    try overlay.export(begin: { _ in }, body: { ids.append($0.id) })
-    return ids
   }
 
   /// The result of a delete of everything.
@@ -94,14 +133,21 @@ extension OfflineReplica {
     package var kept = [ObjectID]()
   }
 
-  /// Deletes objects here and on the server, in one transaction with the revision that the user saw as its base.
-  package func deleteEverywhere(_ objects: [ObjectID], connect: Connect) async throws -> DeleteOutcome {
+  /// Deletes objects here and on the server, in one transaction with the state that the user saw as its base.
+  ///
+  /// The replica is synchronized first, so that a copy of it has an id of its own, and another store or user is
+  /// noticed.
+  /// - Throws: `Refusal(.denied)` while sync is off or an edit was not sent, `Refusal(.conflict)` if the server no
+  ///   longer has the state that the user saw.
+  package func deleteEverywhere(_ everything: Everything, connect: Connect) async throws -> DeleteOutcome {
     guard let current = folder.current else { throw Self.none }
+    try checkNothingWaits()
+    _ = try await synchronize(connect: connect)
     let unsent = try openUnsent()
     defer { unsent.close() }
     let client = try await connect(try unsent.replica.id)
     do {
-      let outcome = try await delete(objects, unsent, client, current)
+      let outcome = try await delete(everything, unsent, client, current)
       await client.close()
       _ = try await synchronize(connect: connect)
       return outcome
@@ -112,17 +158,25 @@ extension OfflineReplica {
   }
 
   private func delete(
-    _ objects: [ObjectID], _ unsent: UnsentFile, _ client: GraphClient, _ current: String
+    _ everything: Everything, _ unsent: UnsentFile, _ client: GraphClient, _ current: String
   ) async throws -> DeleteOutcome {
-    guard let lock = try SenderLock.acquire(folder: current) else {
-      throw Refusal(.conflict, "another program is synchronizing this replica now")
-    }
+    guard let lock = try SenderLock.acquire(folder: current) else { throw Self.isSynchronizing }
     defer { withExtendedLifetime(lock) {} }
+    try checkNothingWaits()
+    let (replica, server) = (try unsent.replica, try client.server)
+    // Otherwise the server would answer with the outcome of another transaction.
+    guard server.store == replica.store, UTF8Comparison.equal(server.principal, replica.principal),
+      server.lastSequence <= replica.left
+    else { throw Refusal(.conflict, "another copy of this replica has been used meanwhile: try again") }
+    guard try await client.has(everything.seen) else {
+      throw Refusal(
+        .conflict, "the server no longer has the state that you saw: it was restored from a backup; look at it again")
+    }
     let mirror = try await openMirror(current, client)
     defer { mirror.close() }
-    let seen = try mirror.head.revision
+    let seen = everything.seen.revision
     var outcome = DeleteOutcome()
-    var remaining = Set(objects)
+    var remaining = Set(everything.objects)
     while !remaining.isEmpty {
       let id = try unsent.beginDelete(at: seen)
       let changes = remaining.sorted().map { Change(.delete, $0, base: seen) }

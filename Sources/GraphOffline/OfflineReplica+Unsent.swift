@@ -25,6 +25,9 @@ extension OfflineReplica {
   /// The numbers of queued and of parked edits.
   package func counts() throws -> (unsent: Int, parked: Int) { try withUnsent { try $0.counts() } }
 
+  /// The number of the newest edit that was made here; numbers are never used again.
+  func newestEdit() throws -> Int64 { try withUnsent { try $0.replica.number } }
+
   /// Queues a parked edit again.
   /// - Parameter policy: nil for the edit's own.
   /// - Throws: `Refusal(.notFound)` without such an edit, `Refusal(.conflict)` if it is not parked.
@@ -38,11 +41,15 @@ extension OfflineReplica {
     try withUnsent { try $0.madeObjects(model).ids }
   }
 
-  /// The server's revision that the copy has.
+  /// The server's revision that the copy has; 0 without one, so that edits keep their bases.
   private func seenRevision(_ model: Model) throws -> Revision {
-    let mirror = try MirrorStore(path: path + "/" + ReplicaStore.mirrorName, model: model)
-    defer { mirror.close() }
-    return try mirror.head.revision
+    do {
+      let mirror = try MirrorStore(path: path + "/" + ReplicaStore.mirrorName, model: model)
+      defer { mirror.close() }
+      return try mirror.head.revision
+    } catch let failure as StoreFailure where failure.isMissingMirror {
+      return 0
+    }
   }
 
   /// Removes an edit that has not left or is parked, and the edits of objects that only it makes.
@@ -58,7 +65,10 @@ extension OfflineReplica {
   }
 
   /// Turns sync on without the server: the edits are sent when it answers.
-  package func setOn() throws { try withUnsent { try $0.setState(.on) } }
+  package func setOn() throws {
+    // Any other state is on, and may have a reset to complete.
+    try withUnsent { if try $0.replica.state == .off { try $0.setState(.on) } }
+  }
 
   /// The JSON form of an edit, for an editor.
   package func form(of number: Int64, model: Model) throws -> String {
@@ -70,35 +80,29 @@ extension OfflineReplica {
   /// Replaces a parked edit by another form of it, and queues it again.
   package func replace(_ number: Int64, by text: String, model: Model) throws {
     let form = IntentForm(model)
-    var intent = try form.intent(parsing: text)
+    let intent = try form.intent(parsing: text)
     guard intent.number == number else {
       throw Refusal(.malformed, "the form is that of edit \(intent.number), not of \(number)")
     }
-    if case .changes(var changes) = intent.content {
-      // The user has seen the server's values in the list of conflicts.
-      let base = try seenRevision(model)
-      for index in changes.indices where changes[index].base > 0 {
-        changes[index].base = max(changes[index].base, base)
-      }
-      intent.content = .changes(changes)
-    }
-    try withUnsent { try $0.replace(number, by: intent, form: form) }
+    // The user has seen the server's values in the list of conflicts.
+    let base = try seenRevision(model)
+    try withUnsent { try $0.replace(number, by: intent, base: base, form: form) }
   }
 
-  /// Takes edits of a file, each with a number of its own here.
-  /// - Returns: the new numbers.
-  package func take(_ lines: [String], model: Model) throws -> [Int64] {
+  /// Takes edits of a file in one step, each with a number of its own here.
+  package func take(_ lines: [String], model: Model) throws -> ReplicaStore.Taken {
     guard let current = folder.current else { throw Self.none }
     let form = IntentForm(model)
-    let intents = try lines.map { try form.intent(parsing: $0) }
+    let intents = try lines.enumerated().map { index, line in
+      do throws(Refusal) {
+        return try form.intent(parsing: line)
+      } catch {
+        throw Refusal(error.code, "line \(index + 1): \(error.message)")
+      }
+    }
     var generator = SystemRandomNumberGenerator()
     let store = try ReplicaStore(folder: current, model: model) { generator.next() }
     defer { try? store.close() }
-    var numbers = [Int64: Int64]()
-    return try intents.map { intent in
-      let number = try store.take(intent, numbers: numbers)
-      numbers[intent.number] = number
-      return number
-    }
+    return try store.take(intents, now: now())
   }
 }

@@ -16,6 +16,8 @@ public struct OfflineReplica: Sendable {
   package let folder: ReplicaFolder
   /// Returns the present time.
   let now: @Sendable () -> Timestamp
+  /// The size up to which a copy is loaded.
+  var limit = MirrorStore.Limit()
 
   /// A replica in a folder.
   /// - Parameters:
@@ -24,6 +26,13 @@ public struct OfflineReplica: Sendable {
   package init(in folder: String, name: String, now: (@Sendable () -> Timestamp)? = nil) {
     self.folder = ReplicaFolder(in: folder, name: name)
     self.now = now ?? { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+  }
+
+  /// The replica with a copy of at most so many objects.
+  package func limited(toObjects count: Int) -> OfflineReplica {
+    var limited = self
+    limited.limit.objects = count
+    return limited
   }
 
   /// Makes a connection to the server.
@@ -58,7 +67,7 @@ public struct OfflineReplica: Sendable {
     do {
       let client = try await GraphClient.connect(
         to: .unix(path: current), model: model, classes: classes, options: options)
-      client.companion = KeptReplica(self, model: model)
+      client.companion = KeptReplica(self, model: model, newestEdit: { try copy.newestEdit() })
       return client
     } catch {
       await copy.stop()
@@ -74,21 +83,35 @@ public struct OfflineReplica: Sendable {
     do {
       let welcome = try invariant(client.welcome, "a client that is connected was welcomed")
       let folder = self.folder.folder(store: welcome.head.store, principal: welcome.principal)
-      try self.folder.use(folder)
       let identity = UnsentFile.Replica(
         id: GraphClient.newReplica, store: welcome.head.store, principal: welcome.principal, author: welcome.author)
-      let unsent = try UnsentFile.create(folder: folder, replica: identity)
+      let unsent = try await makeFiles(in: folder, identity, client)
       defer { unsent.close() }
-      if !FileManager.default.fileExists(atPath: folder + "/" + ReplicaStore.mirrorName) {
-        try await ReplicaSynchronizer.load(folder, client, now: now())
-      }
-      try unsent.setState(.on)
+      // A reset that was interrupted is completed by the run below.
+      if try unsent.replica.state == .off { try unsent.setState(.on) }
+      // At last: a replica whose first load fails is none, so that no other program tries to load it.
+      try self.folder.use(folder)
     } catch {
       await client.close()
       throw error
     }
     await client.close()
     return try await synchronize(connect: connect)
+  }
+
+  /// Makes the files of a replica, unless it has edits: then a run loads the mirror, and sends them also if it can't.
+  private func makeFiles(
+    in folder: String, _ identity: UnsentFile.Replica, _ client: GraphClient
+  ) async throws -> UnsentFile {
+    try StoreFiles.prepare(directory: folder)
+    if let unsent = try UnsentFile.open(folder: folder) { return unsent }
+    // Two programs that make them at once would use the same drafts.
+    guard let lock = try SenderLock.acquire(folder: folder) else { throw Self.isSynchronizing }
+    defer { withExtendedLifetime(lock) {} }
+    if !FileManager.default.fileExists(atPath: folder + "/" + ReplicaStore.mirrorName) {
+      try await ReplicaSynchronizer.load(folder, client, limit, now: now())
+    }
+    return try UnsentFile.create(folder: folder, replica: identity)
   }
 
   /// Stops sending and receiving. The copy and the unsent edits stay.
@@ -99,6 +122,7 @@ public struct OfflineReplica: Sendable {
   }
 
   static let none = Refusal(.notFound, "there is no replica of this server: run stickies sync on")
+  static let isSynchronizing = Refusal(.conflict, "another program is synchronizing this replica now")
 
   /// Sends the unsent edits, and receives what others have committed.
   /// - Throws: `Refusal`: `notFound` without a replica, `conflict` while another process synchronizes or while sync is
@@ -106,15 +130,14 @@ public struct OfflineReplica: Sendable {
   package func synchronize(connect: Connect) async throws -> SyncReport {
     guard let current = folder.current, let unsent = try UnsentFile.open(folder: current) else { throw Self.none }
     defer { unsent.close() }
-    guard let lock = try SenderLock.acquire(folder: current) else {
-      throw Refusal(.conflict, "another program is synchronizing this replica now")
-    }
+    guard let lock = try SenderLock.acquire(folder: current) else { throw Self.isSynchronizing }
     defer { withExtendedLifetime(lock) {} }
     let replica = try unsent.replica
     if replica.state == .off { throw Refusal(.conflict, "sync is off: run stickies sync on") }
     let client = try await connect(replica.id)
     do {
-      let synchronizer = ReplicaSynchronizer(folder: current, client: client, unsent: unsent, now: now)
+      let synchronizer = ReplicaSynchronizer(
+        folder: current, client: client, unsent: unsent, limit: limit, now: now)
       let report = try await synchronizer.run(connect: connect)
       await client.close()
       return report
@@ -129,7 +152,7 @@ public struct OfflineReplica: Sendable {
     do {
       return try ReplicaSynchronizer.openMirror(folder, client.context.model)
     } catch let failure as StoreFailure where failure.isMissingMirror {
-      try await ReplicaSynchronizer.load(folder, client, now: now())
+      try await ReplicaSynchronizer.load(folder, client, limit, now: now())
       return try ReplicaSynchronizer.openMirror(folder, client.context.model)
     }
   }

@@ -34,10 +34,10 @@ actor ReplicaConnector {
   private let connect: Connect
   private let watcher: UnsentWatcher
   private let refreshPause: Duration
-  /// Why the server can't take the edits, although it answers; empty otherwise.
+  /// Why the server can't take the edits although it answers, or the copy can't be kept; empty otherwise.
   nonisolated let trouble = LiveState("")
   private var mode: Mode
-  /// The address at which the server was reached last.
+  /// The address at which the server was reached, since the last choice that needed it.
   private var reached: ServerAddress?
   /// Ids that the server has assigned.
   private var ids = [ObjectID: ObjectID]()
@@ -45,12 +45,15 @@ actor ReplicaConnector {
   private var links = [ClientLink]()
   /// Work for which the clients disconnect.
   private var works = [@Sendable (isolated ReplicaConnector) async -> Void]()
-  /// Whether another process has written to the file of unsent edits since the copy was opened.
+  /// Whether another process has written to the file of unsent edits, or has loaded the mirror again, since the copy
+  /// was opened.
   private var isOutdated = false
   /// Whether the server has answered an attempt.
   private var isAnswering = false
   /// Whether the server has refused the replica, so that further attempts would fail in the same way.
   private var isBlocked = false
+  /// Whether the last run has failed in a way that the next one would repeat, such as a full disk.
+  private var hasFailed = false
   private var hasEnded = false
   /// Whether a change of the graph has been reported and not handled; guarded by its mutex, because clients belong to
   /// any actor.
@@ -60,10 +63,12 @@ actor ReplicaConnector {
   private var isFollowed = true
   private var attempts: Task<Void, Never>?
   private var refreshing: Task<Void, Never>?
-  private var following: Task<Void, Never>?
+  private var following = [Task<Void, Never>]()
 
   /// The pauses between two attempts to reach the server.
   private static let pauses = (first: Duration.milliseconds(250), last: Duration.seconds(5))
+  /// The pause after a failure that only a person can end: each attempt disconnects the clients.
+  private static let failurePause = Duration.seconds(60)
   /// How long the copy may be behind the server, by default.
   static let usualRefreshPause = Duration.seconds(2)
 
@@ -81,24 +86,34 @@ actor ReplicaConnector {
     if links.contains(where: { $0.states === link.states }) { return }
     links.append(link)
     if isAnswering, case .copy = mode { link.changeServer() }
-    if following == nil {
-      following = Task { [weak self, statuses = watcher.status.makeStream()] in
-        for await status in statuses { await self?.follow(status) }
-      }
+    if following.isEmpty {
+      following = [
+        Task { [weak self, statuses = watcher.status.makeStream()] in
+          for await status in statuses { await self?.follow(status) }
+        },
+        Task { [weak self, mirrors = watcher.mirror.makeStream()] in
+          for await _ in mirrors { await self?.leaveOutdatedCopy() }
+        },
+      ]
     }
   }
 
   /// Another process may turn sync on or off.
   private func follow(_ status: OfflineReplica.Status?) {
     switch mode {
-    case .copy(let copy):
+    case .copy:
       if status?.isOn == true { startAttempts() }
-      // Another process has made, sent or discarded an edit.
-      guard (try? copy.isOutdated) == true else { return }
-      isOutdated = true
-      for link in links { link.changeServer() }
+      leaveOutdatedCopy()
     case .server: if status?.isOn == false { for link in links { link.changeServer() } }
     case .none: break
+    }
+  }
+
+  /// Opens the copy again if another process has made, sent or discarded an edit, or has loaded the mirror.
+  private func leaveOutdatedCopy() {
+    if case .copy(let copy) = mode, (try? copy.isOutdated) == true {
+      isOutdated = true
+      for link in links { link.changeServer() }
     }
   }
 
@@ -129,19 +144,52 @@ actor ReplicaConnector {
           // It answers, and the copy could not be brought up to date.
           if !(error is ConnectFailure) { return .address(address) }
           if let held, try !isCurrent(held) { throw error }
+        } else if let choice = try serverWithoutCopy() {
+          return choice
         }
       }
     }
-    return try await openCopy().connect()
+    do { return try await openCopy().connect() } catch {
+      recordFailure(error)
+      throw error
+    }
+  }
+
+  /// The server, if it has answered, the copy can't be kept and nothing waits to be sent: the copy shows nothing then
+  /// that the server lacks.
+  private func serverWithoutCopy() throws -> ServerChoice? {
+    guard let reached, hasFailed, !isBlocked, let status = try replica.status(), status.unsent == 0 else { return nil }
+    ids = try replica.assignedIDs(model)
+    mode = .server(reached)
+    attempts?.cancel()
+    attempts = nil
+    return .address(reached, ids: ids)
   }
 
   private func report(_ error: any Error) {
     isAnswering = false
     log.debug("the server can't be used", metadata: ["failure": "\(error)"])
-    // Another program that synchronizes is done soon.
-    guard let refusal = error as? Refusal, refusal.code == .notAllowed || refusal.code == .denied else { return }
-    trouble.set(refusal.message)
-    isBlocked = true
+    recordFailure(error)
+    if let refusal = error as? Refusal, refusal.code == .notAllowed || refusal.code == .denied { isBlocked = true }
+  }
+
+  /// Shows a failure that does not end by itself.
+  private func recordFailure(_ error: any Error) {
+    if let sentence = Self.sentence(of: error) {
+      trouble.set(sentence)
+      hasFailed = true
+    }
+  }
+
+  /// A failure in words; nil for one that soon ends by itself: no server, a busy one, or another program that
+  /// synchronizes.
+  static func sentence(of error: any Error) -> String? {
+    switch error {
+    case is ConnectFailure, is CancellationError: nil
+    case let refusal as Refusal: refusal.code == .conflict || refusal.isTemporary ? nil : refusal.message
+    case let failure as SecurityFailure: failure.message
+    default: "\(error)"
+    }
   }
 
   /// Whether edits are sent when the server can be reached.
@@ -158,9 +206,9 @@ actor ReplicaConnector {
   /// Sends the unsent edits and receives what others have committed.
   private func reachServer() async throws -> ServerChoice {
     await closeCopy()
+    reached = nil
     let address = try await synchronize()
     mode = .server(address)
-    trouble.set("")
     attempts?.cancel()
     attempts = nil
     return .address(address, ids: ids)
@@ -170,6 +218,8 @@ actor ReplicaConnector {
   private func synchronize() async throws -> ServerAddress {
     _ = try await replica.synchronize { id in try await self.reach(id) }
     ids = try replica.assignedIDs(model)
+    trouble.set("")
+    hasFailed = false
     return try invariant(reached, "a replica is synchronized over a connection")
   }
 
@@ -191,9 +241,10 @@ actor ReplicaConnector {
 
   private func closeCopy() async {
     isOutdated = false
-    guard case .copy(let copy) = mode else { return }
-    mode = .none
-    await copy.stop()
+    if case .copy(let copy) = mode {
+      mode = .none
+      await copy.stop()
+    }
   }
 
   // MARK: - Reaching the server
@@ -204,30 +255,35 @@ actor ReplicaConnector {
     attempts = Task { [weak self] in
       var pause = Self.pauses.first
       // The connector is not kept alive by the pause.
-      while await self?.attempt() == true {
-        try? await Task.sleep(for: pause)
+      while let shortest = await self?.attempt() {
+        try? await Task.sleep(for: max(pause, shortest))
         if Task.isCancelled { return }
         pause = min(pause * 2, Self.pauses.last)
       }
     }
   }
 
-  /// - Returns: whether a further attempt is due.
-  private func attempt() async -> Bool {
+  /// - Returns: the shortest pause before a further attempt; nil if none is due.
+  private func attempt() async -> Duration? {
     guard case .copy = mode, isOn, !hasEnded, !isBlocked else {
       attempts = nil
-      return false
+      return nil
+    }
+    if hasFailed {
+      hasFailed = false
+      return Self.failurePause
     }
     do {
       let client = try await connect(nil, self)
       await client.close()
     } catch {
-      return true
+      if let sentence = Self.sentence(of: error) { trouble.set(sentence) }
+      return .zero
     }
     isAnswering = true
     for link in links { link.changeServer() }
     // Until the clients have left the copy, or the server is gone again.
-    return true
+    return .zero
   }
 
   // MARK: - Keeping the copy up to date
@@ -243,10 +299,11 @@ actor ReplicaConnector {
 
   private func scheduleRefresh() {
     isRefreshDue.withLock { $0 = false }
-    guard case .server = mode, isFollowed, refreshing == nil, !hasEnded else { return }
-    refreshing = Task { [weak self, refreshPause] in
-      try? await Task.sleep(for: refreshPause)
-      await self?.refresh()
+    if case .server = mode, isFollowed, refreshing == nil, !hasEnded {
+      refreshing = Task { [weak self, pause = hasFailed ? Self.failurePause : refreshPause] in
+        try? await Task.sleep(for: pause)
+        await self?.refresh()
+      }
     }
   }
 
@@ -255,9 +312,10 @@ actor ReplicaConnector {
     defer { endTurn() }
     refreshing = nil
     watcher.refresh()
-    guard case .server = mode, isOn, !hasEnded else { return }
-    // The next run receives what this one could not.
-    _ = try? await synchronize()
+    if case .server = mode, isOn, !hasEnded {
+      // The next run receives what this one could not.
+      do { try await synchronize() } catch { recordFailure(error) }
+    }
   }
 
   // MARK: - Work without clients
@@ -292,7 +350,7 @@ actor ReplicaConnector {
     watcher.refresh()
     // The address is chosen again.
     if case .server = mode, replica.exists, !isOn { mode = .none }
-    (isAnswering, isBlocked) = (true, false)
+    (isAnswering, isBlocked, hasFailed) = (true, false, false)
   }
 
   /// Ends with the last client, when the copy is up to date.
@@ -303,8 +361,8 @@ actor ReplicaConnector {
     await perform()
     if case .server = mode, refreshing != nil, isOn { _ = try? await synchronize() }
     hasEnded = true
-    for task in [attempts, refreshing, following] { task?.cancel() }
-    (attempts, refreshing, following) = (nil, nil, nil)
+    for task in [attempts, refreshing].compactMap({ $0 }) + following { task.cancel() }
+    (attempts, refreshing, following) = (nil, nil, [])
     trouble.end()
     await closeCopy()
   }

@@ -13,17 +13,25 @@ final class ReplicaSynchronizer {
   private let unsent: UnsentFile
   private let form: IntentForm
   private var mirror: MirrorStore?
+  private let limit: MirrorStore.Limit
   private let now: () -> Timestamp
   /// The client of a copy under its new id, which this run has made.
   private var renewed: GraphClient?
   /// Outcomes, in the order of their arrival.
   private let answers: AsyncStream<(TransactionID, Result<SaveResult, Refusal>)>
   private let answer: AsyncStream<(TransactionID, Result<SaveResult, Refusal>)>.Continuation
+  /// The objects that intents of this run have inserted, as the server has answered. Without a mirror they have the
+  /// numbers that take the place of the provisional ones.
+  private var inserted = [ObjectID: ObjectImage]()
+  /// Why no mirror could be loaded.
+  private var obstacle: (any Error)?
   /// The user's roles at the welcome. An answer for other roles may lack objects.
   private var grants: [Welcome.GrantEntry]?
 
-  init(folder: String, client: GraphClient, unsent: UnsentFile, now: @escaping () -> Timestamp) {
-    (self.folder, self.client, self.unsent, self.now) = (folder, client, unsent, now)
+  init(
+    folder: String, client: GraphClient, unsent: UnsentFile, limit: MirrorStore.Limit, now: @escaping () -> Timestamp
+  ) {
+    (self.folder, self.client, self.unsent, self.limit, self.now) = (folder, client, unsent, limit, now)
     form = IntentForm(client.context.model)
     grants = client.welcome?.grants
     (answers, answer) = AsyncStream.makeStream()
@@ -57,14 +65,66 @@ final class ReplicaSynchronizer {
     while true {
       switch action {
       case .end(let report): return report
+      case .endUnloaded(let report, let waiting): throw try unloaded(report, waiting)
       case .fail(let refusal): throw refusal
       case .awaitAnswer:
         guard let (id, outcome) = await answered.next(isolation: #isolation) else { throw GraphClient.unknownOutcome }
+        keepInserted(outcome)
         action = run.handle(.answered(id, outcome.map(\.committed)))
-      case .receive, .load, .renew: action = run.handle(try await performWithServer(action, connect))
+      case .ask, .receive, .load, .renew: action = run.handle(try await performWithServer(action, connect))
       default: action = run.handle(try performInFiles(action))
       }
     }
+  }
+
+  // MARK: - Without a copy
+
+  private func keepInserted(_ outcome: Result<SaveResult, Refusal>) {
+    // A mirror has the images itself.
+    if mirror == nil, case .success(let saved) = outcome {
+      let made = Set(saved.committed.identities.map(\.permanent))
+      for image in saved.objects where made.contains(image.id) { inserted[image.id] = image }
+    }
+  }
+
+  /// Loads the mirror.
+  /// - Throws: an error that another attempt may not meet.
+  private func load() async throws -> SyncRun.Event {
+    do {
+      try await Self.load(folder, client, limit, now: now())
+    } catch {
+      let isLasting = if let refusal = error as? Refusal { !refusal.isTemporary } else { error is StoreFailure }
+      if !isLasting { throw error }
+      obstacle = error
+      return .notLoaded
+    }
+    try checkRights()
+    mirror?.close()
+    let loaded = try Self.openMirror(folder, client.context.model)
+    mirror = loaded
+    obstacle = nil
+    return .loaded(try loaded.head.revision)
+  }
+
+  /// The reason why there is no new copy, with what became of the edits.
+  private func unloaded(_ report: SyncReport, _ waiting: SyncRun.Waiting) throws -> any Error {
+    let obstacle = try invariant(obstacle, "a run without a new copy has a reason")
+    let unsent = try unsent.counts().unsent
+    var parts = [String]()
+    if report.sent > 0 { parts.append(report.sent == 1 ? "1 edit was sent" : "\(report.sent) edits were sent") }
+    if unsent > 0 {
+      let count = unsent == 1 ? "1 edit waits" : "\(unsent) edits wait"
+      parts.append("\(count) for the copy\(waiting.reason)")
+    }
+    if parts.isEmpty { return obstacle }
+    let sentence = parts.joined(separator: ", ")
+    if var refusal = obstacle as? Refusal {
+      refusal.message += "; \(sentence)"
+      return refusal
+    }
+    guard var failure = obstacle as? StoreFailure else { return obstacle }
+    failure.sentence += "; \(sentence)"
+    return failure
   }
 
   // MARK: - Files
@@ -78,15 +138,23 @@ final class ReplicaSynchronizer {
       return .queue(try unsent.entries(form, .waiting, after: number, limit: SyncRun.page))
     case .markLeft(let numbers): return .marked(try unsent.markLeft(numbers, at: now(), form: form))
     case .send(let intent): try send(intent)
+    case .readStates: return .states(try openedMirror.states())
+    case .rebase(let common, let isLoaded):
+      // The new mirror does not have the texts of before the restore.
+      let text = isLoaded ? nil : mirror?.pastText
+      return .rebased(parked: try unsent.rebase(onto: common, at: now(), form: form, text: text))
     case .park(let number, let refusal, let left):
-      try unsent.park(number, Parking(refusal, at: now(), left: left), form: form)
+      try unsent.park(number, Parking(refusal, at: now(), left: left), form: form, text: mirror?.pastText)
     case .parkUnreadable(let number, let refusal):
       let parking = Parking(code: Parking.model, message: refusal.message, at: now())
       try unsent.parkUnreadable(number, parking, form: form)
     case .finish(let finished):
       return .finished(
         parked: try CommittedIntent.finish(finished, in: unsent, over: openedMirror, at: now(), form: form))
-    case .receive, .load, .renew, .awaitAnswer, .end, .fail:
+    case .release(let finished):
+      return .finished(
+        parked: try CommittedIntent.release(finished, in: unsent, images: inserted, at: now(), form: form))
+    case .ask, .receive, .load, .renew, .awaitAnswer, .end, .endUnloaded, .fail:
       preconditionFailure("an action on files is none that waits or ends: \(action)")
     }
     return .done
@@ -102,7 +170,7 @@ final class ReplicaSynchronizer {
       self.mirror = mirror
       return .opened(isPartial: mirror.isPartial)
     } catch let failure as StoreFailure where failure.isMissingMirror {
-      return .noMirror
+      return .noMirror(states: MirrorStore.states(at: folder + "/" + ReplicaStore.mirrorName))
     }
   }
 
@@ -112,7 +180,7 @@ final class ReplicaSynchronizer {
     case .undo(let revision, let redo):
       event = .undo(UndoRequest(intent.transaction, revision: revision, redo: redo))
     case .undoEdit: preconditionFailure("the undo of an edit is sent as that of its revision: \(intent.number)")
-    case .changes: event = .save(try intent.transaction(over: openedMirror))
+    case .changes: event = .save(try intent.transaction(over: mirror))
     }
     client.send([(intent.transaction, event)]) { [answer] id, outcome in answer.yield((id, outcome)) }
   }
@@ -123,14 +191,9 @@ final class ReplicaSynchronizer {
     _ action: SyncRun.Action, _ connect: OfflineReplica.Connect
   ) async throws -> SyncRun.Event {
     switch action {
+    case .ask(let token): return .isKnown(try await client.has(token))
     case .receive: return try await receive()
-    case .load:
-      try await Self.load(folder, client, now: now())
-      try checkRights()
-      mirror?.close()
-      let loaded = try Self.openMirror(folder, client.context.model)
-      mirror = loaded
-      return .loaded(try loaded.head.revision)
+    case .load: return try await load()
     case .renew:
       let fresh = GraphClient.newReplica
       try unsent.renew(fresh, form: form)
@@ -161,7 +224,7 @@ final class ReplicaSynchronizer {
         }
       }
       try apply(waiting, to: mirror)
-    } catch let refusal as Refusal where refusal.code == .notFound || refusal.code == .pruned {
+    } catch let refusal as Refusal where refusal.code == .notFound || refusal.isOfKnownState {
       // The server was restored from a backup, or no longer has what the mirror lacks.
       return .outdated
     } catch is MirrorStore.Outdated {
@@ -185,12 +248,15 @@ final class ReplicaSynchronizer {
   }
 
   /// Loads a mirror of the objects that the user sees on the server.
-  static func load(_ folder: String, _ client: GraphClient, now: Timestamp) async throws {
+  /// - Throws: `Refusal(.limit)` if there are more than a mirror may have.
+  static func load(
+    _ folder: String, _ client: GraphClient, _ limit: MirrorStore.Limit = .init(), now: Timestamp
+  ) async throws {
     let (grants, server) = (client.welcome?.grants, try client.server)
     let graph = try await client.exportGraph(omitsDamage: true)
     let loader = try MirrorLoader(
       path: folder + "/" + ReplicaStore.mirrorName, model: client.context.model, store: graph.at.store,
-      isPartial: !server.seesAll)
+      isPartial: !server.seesAll, limit: limit)
     do {
       while let objects = try await graph.next() { try loader.add(objects) }
       // It would pass for a mirror of everything.
@@ -203,10 +269,43 @@ final class ReplicaSynchronizer {
   }
 }
 
+extension SyncRun.Waiting {
+  /// Why edits wait for a copy, behind a sentence that says so.
+  fileprivate var reason: String {
+    switch self {
+    case .none: ""
+    case .behindText(let number):
+      ", because edit \(number) continues a text that another edit of yours has changed, and later ones follow it"
+    case .earlierCopy: ", because the earlier copy would lack them"
+    case .restored: ", because the server was restored from a backup"
+    case .copied: ", because this replica is a copy of another one"
+    }
+  }
+}
+
+extension Refusal {
+  /// Whether a server that refuses the commits since a state has had the state: its history no longer reaches back to
+  /// it, or the model has changed since in a way that no commit describes.
+  fileprivate var isOfKnownState: Bool { code == .pruned || code == .limit }
+}
+
 extension GraphClient {
   /// The facts in the server's welcome.
   var server: SyncRun.Server {
     get throws { SyncRun.Server(try invariant(welcome, "a client that is connected was welcomed"), context.model) }
+  }
+
+  /// Asks whether the server has a state.
+  func has(_ token: Token) async throws -> Bool {
+    var commits = commits(since: token, untilNow: true, omitsDamage: true).makeAsyncIterator()
+    do {
+      _ = try await commits.next()
+      return true
+    } catch let refusal as Refusal where refusal.code == .notFound {
+      return false
+    } catch let refusal as Refusal where refusal.isOfKnownState {
+      return true
+    }
   }
 
   /// A replica id that was never used.

@@ -15,20 +15,33 @@ struct ServedCopy: Sendable {
   private let unsentAfter: Revision
   /// The version of the file of unsent edits when the copy was opened.
   private let version: Int64
+  /// The mirror that the copy reads.
+  private let mirror: FileIdentity?
 
   /// Opens the copy of a replica's folder.
   /// - Throws: `StoreFailure` if there is none, or none of this version of the model.
   init(folder: String, model: Model, log: Logger) async throws {
     var generator = SystemRandomNumberGenerator()
+    // Before it is opened: if it is replaced now, the copy counts as outdated.
+    mirror = FileIdentity(path: folder + "/" + ReplicaStore.mirrorName)
     let store = try ReplicaStore(folder: folder, model: model) { generator.next() }
     (self.store, unsentAfter, version) = (store, store.unsentAfter, try store.unsentVersion)
     server = try await EmbeddedServer.serve(
       store, GraphServer.Configuration(addresses: [], name: "replica"), log: log)
   }
 
-  /// Whether another connection has written to the file of unsent edits since then, so that the copy does not show all
-  /// of them.
-  var isOutdated: Bool { get throws { try store.unsentVersion != version } }
+  /// Whether the copy does not show what its files have: another connection has written to the file of unsent edits
+  /// since then, or has loaded the mirror again. The open mirror is then the earlier one, which receives nothing.
+  var isOutdated: Bool {
+    get throws {
+      // For a moment there is none.
+      let present = FileIdentity(path: store.directory + "/" + ReplicaStore.mirrorName)
+      return try store.unsentVersion != version || (present != nil && present != mirror)
+    }
+  }
+
+  /// The number of the newest edit that was made here.
+  func newestEdit() throws -> Int64 { try store.newestEdit }
 
   /// Makes a connection.
   func connect() async throws -> ServerChoice { .socket(try await server.connect(), unsentAfter: unsentAfter) }

@@ -1,5 +1,6 @@
 // Tests: LiveConflictsTests.swift
 import Dispatch
+import GraphClient
 import GraphModel
 import GraphReplicaStore
 import Synchronization
@@ -7,12 +8,14 @@ import Synchronization
 /// Follows the file of unsent edits, whichever process writes it.
 ///
 /// The system reports each write. The watcher then waits for the writer's commit and reads the counts and the parked
-/// edits; it does not read those that merely wait to be sent.
+/// edits; it does not read those that merely wait to be sent. It also notices that the mirror was loaded again.
 final class UnsentWatcher: Sendable {
   /// The state and the counts; nil without a replica.
   let status = LiveState<OfflineReplica.Status?>(nil)
   /// The parked edits, oldest first.
   let conflicts = LiveState<[OfflineReplica.ParkedEdit]>([])
+  /// The file of the mirror, which each load replaces; nil without a replica.
+  let mirror = LiveState<FileIdentity?>(nil)
   private let folder: ReplicaFolder
   private let form: IntentForm
   private let queue = DispatchQueue(label: "unsent-edits")
@@ -40,6 +43,7 @@ final class UnsentWatcher: Sendable {
   func end() {
     status.end()
     conflicts.end()
+    mirror.end()
   }
 
   private func read() {
@@ -53,7 +57,9 @@ final class UnsentWatcher: Sendable {
         }
         return overview
       }
-      if let overview { publish(overview) } else if folder.current == nil { status.set(nil) }
+      let current = folder.current
+      if let overview { publish(overview) } else if current == nil { status.set(nil) }
+      mirror.set(current.flatMap { FileIdentity(path: $0 + "/" + ReplicaStore.mirrorName) })
     } catch {
       // The next event reads it again.
     }
@@ -67,7 +73,9 @@ final class UnsentWatcher: Sendable {
     opened?.file.close()
     opened = nil
     guard let file = try UnsentFile.open(folder: current) else { return false }
-    let events = FileWatcher(folder: current, prefix: UnsentFile.name, queue: queue) { [weak self] in self?.read() }
+    let events = FileWatcher(
+      folder: current, prefix: UnsentFile.name, replaced: ReplicaStore.mirrorName, queue: queue
+    ) { [weak self] in self?.read() }
     opened = Opened(path: current, file: file, events: events, version: nil)
     return true
   }

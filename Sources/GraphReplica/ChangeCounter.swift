@@ -5,6 +5,14 @@ import GraphModel
 final class ChangeCounter {
   private(set) var number = 1
   private var trackers = [WeakTracker]()
+  /// For the objects of the context that are read.
+  var places = ObservedPlaces()
+  /// Those of objects that were released.
+  let released = ReleasedPlaces()
+  /// The to-manys that were read and are stored at their other ends, by the properties that store them.
+  var observedMembers = [PropertyNumber: ObservedPlace]()
+  /// The destinations of the other relationships that were read, with the entities of their objects.
+  var observedDestinations = [ObservedDestination: (family: [EntityNumber], place: ObservedPlace)]()
 
   private struct WeakTracker {
     weak var tracker: ChangeTracker?

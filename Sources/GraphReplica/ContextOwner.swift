@@ -12,8 +12,8 @@ package protocol ContextOwner: AnyObject {
   /// until `takeActions`. An owner may send it at once, or at the end of the turn together with later calls.
   func contextHasWork()
 
-  /// Waits for a load of the context.
-  /// - Throws: `Refusal`, `unavailable` when there is no connection.
+  /// Waits for a load of the context. The load is cancelled when the tasks of all callers that wait for it are.
+  /// - Throws: `Refusal`, `unavailable` when there is no connection; `CancellationError` if the task is cancelled.
   nonisolated(nonsending) func fill(_ load: LoadID) async throws
 }
 

@@ -5,7 +5,10 @@ import GraphModel
 ///
 /// Reads are local; the context keeps writes and sends them as one transaction when it saves. Each context has one
 /// instance per id. A context and its objects belong to one actor; neither is `Sendable`, so that the compiler
-/// enforces this.
+/// enforces this. An object is `Observable`: each change notifies the front ends that have read it.
+///
+/// Objects are equal if they are the same object of the same context, as in Core Data, and can be members of a set. As
+/// `Identifiable` they have their `id`, which changes once: when the save that inserts the object is answered.
 open class ManagedObject {
   /// The name of the entity that the class represents. Generated classes override it.
   open class var entityName: String { "" }
@@ -13,7 +16,9 @@ open class ManagedObject {
   /// The context that the object belongs to; it must outlive the object.
   public unowned let context: ObjectContext
   /// Replaced if the object turns out to be one that the context already held.
-  var state: ObjectState
+  var state: ObjectState { didSet { oldValue.observed?.signalChange() } }
+  /// The identity that the instance was hashed by and keeps; nil before the first hash.
+  var hashedIdentity: ObjectIdentity?
   /// Objects that were loaded from this object and others, kept until none of those is held.
   var companions = [RelationshipTree: RetainedObjects]()
 
@@ -40,22 +45,35 @@ open class ManagedObject {
   public var entity: Entity { state.entity }
 
   /// The revision of the object's last change; 0 before the first save.
-  public var revision: Revision { state.revision }
+  public var revision: Revision {
+    state.registerRead()
+    return state.revision
+  }
 
   /// Whether the object was inserted here and the server has not confirmed it.
-  public var isInserted: Bool { state.isInserted }
+  public var isInserted: Bool {
+    state.registerRead()
+    return state.isInserted
+  }
 
   /// Whether the object was deleted, here or by another client, or discarded by `rollback`. Edits then have no
   /// effect.
-  public var isDeleted: Bool { state.isDeleted }
+  public var isDeleted: Bool {
+    state.registerRead()
+    return state.isDeleted
+  }
 
   /// Whether the object is inserted, deleted or edited here, and not confirmed.
-  public var hasChanges: Bool { state.isInserted || state.isDeleted || !state.edits.isEmpty }
+  public var hasChanges: Bool {
+    state.registerRead()
+    return state.isInserted || state.isDeleted || !state.edits.isEmpty
+  }
 
   /// The value of a property by its number; null if the entity does not have it. A to-many that is stored at its
   /// other end has the members that this context holds.
   public func value(_ property: PropertyNumber) -> Value {
     guard let property = entity.property(property) else { return .null }
+    state.registerRead(of: property, in: context)
     return context.value(property, of: state)
   }
 
@@ -72,6 +90,7 @@ open class ManagedObject {
   public subscript(name: String) -> Value {
     get {
       guard let property = entity.property(named: name) else { return .null }
+      state.registerRead(of: property, in: context)
       return context.value(property, of: state)
     }
     set {
@@ -91,6 +110,7 @@ open class ManagedObject {
   /// order, unsaved moves included.
   public func objects<Destination: ManagedObject>(_ property: PropertyNumber, _: Destination.Type) -> [Destination] {
     guard let property = entity.property(property) else { return [] }
+    state.registerRead(of: property, in: context)
     return context.related(to: state, through: property).compactMap { context.fault($0) as? Destination }
   }
 

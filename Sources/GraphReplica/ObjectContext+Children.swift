@@ -3,8 +3,8 @@ import GraphModel
 
 /// Child contexts: scratch pads.
 ///
-/// A child reads through to its parent, unsaved edits and live queries included, and keeps its own edits until `save`
-/// makes them unsaved edits of the parent. It sends nothing to the server, and a child that is released leaves
+/// A child reads through to its parent, unsaved edits and live queries included, and keeps its own edits until
+/// `saveIntoParent` makes them unsaved edits of the parent. It sends nothing to the server, and a released child leaves
 /// nothing behind. It has instances of its own for the same ids.
 ///
 /// A child's state refers to the parent's state of the object as `parentState`, whose values take the place of the
@@ -54,11 +54,16 @@ extension ObjectContext {
 
   // MARK: - Saving into the parent
 
-  /// Makes this context's edits unsaved edits of the parent. They replace the parent's own edits, and the values that
+  /// Makes a child's edits unsaved edits of its parent, at once and without the server; `client.save()` then sends
+  /// those of the client's own context. It traps in a context that is no child.
+  ///
+  /// They replace the parent's own edits, and the values that
   /// other clients have committed since. An object's base stays at the oldest revision that its edits have seen, so
   /// that the server detects conflicts when the parent saves.
-  func saveIntoParent() {
-    guard let parent else { return assertionFailure("only a child saves into its parent") }
+  public func saveIntoParent() {
+    guard let parent else {
+      preconditionFailure("only a child context saves into its parent; call save() of the client")
+    }
     // Temporary ids ascend in the order of creation.
     let changed = dirty.values.sorted { $0.id < $1.id }
     for state in changed where state.isInserted {
@@ -137,7 +142,12 @@ extension ObjectContext {
       if let known = self.state(permanent) {
         // Two states turned out to be of one object.
         known.edits.merge(state.edits) { _, mine in mine }
-        if let instance = state.instance { instance.state = known }
+        known.transients.merge(state.transients) { _, mine in mine }
+        if let instance = state.instance {
+          instance.state = known
+          known.instance = known.instance ?? instance
+        }
+        known.identity = known.identity ?? state.identity
         if dirty.removeValue(forKey: temporary) != nil { dirty[permanent] = known }
       } else {
         add(state)

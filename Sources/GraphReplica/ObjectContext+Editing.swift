@@ -334,3 +334,56 @@ extension Value {
   /// A reference to an object; null for none.
   fileprivate static func reference(_ id: ObjectID?) -> Value { if let id { .object(id) } else { .null } }
 }
+
+// MARK: - Calls of Core Data and SwiftData
+
+// They have another form here: the compiler's message says which. A context sends nothing by itself; the calls of its
+// client wait for the server and throw its refusal.
+extension ObjectContext {
+  /// Not available: `client.save()` waits for the server, and a child context has `saveIntoParent()`.
+  @available(*, unavailable, message: "call client.save(), which waits for the server; a child has saveIntoParent()")
+  public func save() {}
+
+  /// Not available: `client.undo()` waits for the server.
+  @available(*, unavailable, message: "call client.undo(), which waits for the server")
+  public func undo() {}
+
+  /// Not available: `client.redo()` waits for the server.
+  @available(*, unavailable, message: "call client.redo(), which waits for the server")
+  public func redo() {}
+
+  /// Not available: the undo stack is in the server's history.
+  @available(*, unavailable, message: "call client.undo() and client.redo(); client.undoStack has the state of a menu")
+  public var undoManager: UndoScope? { undoScope }
+
+  /// Not available: a fetch is a request of the client.
+  @available(*, unavailable, message: "call client.fetch(Person.self, where: { … }), which waits for the server")
+  public func fetch<Request>(_ request: Request) -> [ManagedObject] { [] }
+
+  /// Not available: a fetch is a request of the client.
+  @available(*, unavailable, message: "call client.fetch(Person.self, where: { … }), which waits for the server")
+  public func fetch<Object: ManagedObject, Condition>(
+    _ type: Object.Type, where condition: (ObjectPath<Object, ExactlyOne>) -> Condition,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = []
+  ) -> [Object] { [] }
+
+  /// Not available: the context has no objects but those that were fetched, inserted or followed.
+  @available(*, unavailable, message: "call client.fetchOne(Person.self, id: id), which waits for the server")
+  public func object(with id: ObjectID) -> ManagedObject? { object(id) }
+
+  /// Not available: the context has no objects but those that were fetched, inserted or followed.
+  @available(*, unavailable, message: "call client.fetchOne(Person.self, id: id), which waits for the server")
+  public func existingObject(with id: ObjectID) -> ManagedObject? { object(id) }
+
+  /// Not available: an object is in a context from the beginning.
+  @available(*, unavailable, message: "an object is inserted where it is made: Person(in: client.context)")
+  public func insert(_ object: ManagedObject) {}
+
+  /// Not available: a context belongs to the actor of its client.
+  @available(*, unavailable, message: "on the client's actor call directly; elsewhere use a background context")
+  public func perform<Result>(_ body: () async throws -> Result) {}
+
+  /// Not available: a context always merges the commits of other clients.
+  @available(*, unavailable, message: "a context always merges them; unsaved edits stay on top")
+  public var automaticallyMergesChangesFromParent: Bool { true }
+}

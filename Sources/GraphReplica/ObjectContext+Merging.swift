@@ -12,12 +12,10 @@ extension ObjectContext {
       deleteMissing(refusal)
     case .loaded(let query, let images, let at):
       load(images, into: query, at: at.revision, isWhole: true)
-      loads.restartPrefetch(of: query)
     case .loadedWindow(let query, let rows, let at):
       load(rows, into: query, at: at.revision)
-      loads.restartPrefetch(of: query)
     case .resumed(let query, _): loads.prefetchMissing(of: query)
-    case .welcomed(let welcome): loads.recordRoles(welcome.grants, of: welcome.principal)
+    case .welcomed(let welcome): loads.recordRoles(of: welcome)
     case .rights(let grants): loads.recordRoles(grants)
     case .diverged:
       for index in queuedSaves.indices where queuedSaves[index].request != nil { queuedSaves[index].isOutdated = true }
@@ -35,13 +33,11 @@ extension ObjectContext {
       }
     case .outdated(let transaction):
       if queuedSaves.first?.id == transaction.id { sendNextSave() } else { resend(transaction) }
-    case .changed(let update):
-      apply(update)
-      loads.prefetch(for: update)
+    case .changed(let update): apply(update)
     case .refusedQuery(let query, let refusal):
       let unchecked = loads.uncheckedObjects(of: query)
       windows[query] = nil
-      loads.removePrefetch(of: query)
+      loads.removePrefetch(of: query, refusal)
       // Unless an observer has ended the query.
       if results.removeValue(forKey: query) != nil {
         loads.checkDeparted(unchecked, from: query)
@@ -87,6 +83,8 @@ extension ObjectContext {
     change.departed = old.subtracting(change.deleted).filter { result[$0] == nil }.sorted()
     results[query] = result
     loads.checkDeparted(change.departed, from: query)
+    // Before observers run: they may ask what is missing.
+    loads.restartPrefetch(of: query)
     post(change)
   }
 
@@ -128,6 +126,7 @@ extension ObjectContext {
       for item in changes { apply(item, update.revision, query, &change) }
       change.windows[query] = windows.modifyIfPresent(query) { $0.apply(changes, total: update.totals[query]) }
     }
+    loads.prefetch(for: update)
     if !change.queries.isEmpty { post(change) }
   }
 
@@ -182,7 +181,9 @@ extension ObjectContext {
 
   /// Replaces the stored image. Unsaved texts are rebased over the edits of other clients, so that both stay.
   private func replaceStored(of state: ObjectState, by image: ObjectImage) {
+    let wasFault = state.isFault
     state.stored = image
+    if wasFault { changeCounter.signalLoad(of: state.entity) }
     state.uncertainTexts = []
     if let seen = state.seenInOtherPast {
       state.seenInOtherPast = nil
@@ -195,7 +196,7 @@ extension ObjectContext {
 
   /// The base of an edit whose true base is unknown. It is the first revision, so that any later change of the same
   /// property by another client is a conflict.
-  private static let oldestBase: Revision = 1
+  static let oldestBase: Revision = 1
 
   /// Adjusts the bases of unsaved and queued edits of a past that the store does not have.
   ///

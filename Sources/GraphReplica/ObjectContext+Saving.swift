@@ -22,7 +22,7 @@ struct QueuedSave {
 
 extension ObjectContext {
   /// Saves all changes as one transaction; nil if there are none. It is sent now, or when the previous one has been
-  /// answered. The context does not report the outcome: to wait for it, call the client's `save`.
+  /// answered. The context does not report the outcome: programs call the client's `save`, which waits for it.
   ///
   /// A child's changes become unsaved changes of its parent instead, and the result is nil.
   /// - Parameters:
@@ -31,7 +31,7 @@ extension ObjectContext {
   ///     context.
   ///   - undo: nil for the open or a new group of `undoScope`, if there is one.
   @discardableResult
-  public func save(
+  package func save(
     policy: MergePolicy = .error, requiring requirements: [SaveRequirement] = [], undo: UndoGroup? = nil
   ) -> TransactionID? {
     if parent != nil {
@@ -300,6 +300,9 @@ extension ObjectContext {
         instance.state = known
         known.instance = known.instance ?? instance
       }
+      known.identity = known.identity ?? state.identity
+      // Also for children, which read the other state from here on.
+      state.observed?.signalChange()
       state.id = identity.permanent
       dirty[known.id] = known
     } else {

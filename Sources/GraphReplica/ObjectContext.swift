@@ -151,7 +151,10 @@ public final class ObjectContext {
   func add(_ state: ObjectState) {
     registry.add(state)
     state.changeCounter = changeCounter
+    changeCounter.passObservers(to: state)
     changeCounter.advance(state.id)
+    changeCounter.signalMembers(of: state.entity)
+    if !state.isFault { changeCounter.signalLoad(of: state.entity) }
   }
 
   func remove(_ id: ObjectID) {
@@ -326,8 +329,8 @@ public struct ObjectsDidChange: Sendable {
   public var loadedRevision: Revision = 0
   /// The commit's author; empty for a loaded result.
   public var author = ""
-  /// The commit's time; 0 for a loaded result.
-  public var time: Timestamp = 0
+  /// The commit's time, in microseconds since 1970; 0 for a loaded result.
+  package var time: Timestamp = 0
   /// Objects that entered a query and that the context had no image of before.
   public var inserted = [ObjectID]()
   /// Updated objects, with the properties that changed.
@@ -344,6 +347,10 @@ public struct ObjectsDidChange: Sendable {
   public var queries = Set<QueryID>()
   /// The queries among them that were reloaded: the lists of objects do not describe their membership.
   public var loaded = Set<QueryID>()
+  /// Live queries with loads of their relationships that have ended; listed for sources that wait for them.
+  package var prefetched = Set<QueryID>()
+  /// Why such a load failed.
+  package var failedPrefetches = [QueryID: Refusal]()
   /// Live queries that the server refused or stopped following; their results are removed.
   public var refused = [QueryID: Refusal]()
   /// The row changes of the windows among `queries`.

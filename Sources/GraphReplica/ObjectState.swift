@@ -73,22 +73,32 @@ final class ObjectState {
   var sent = [SentEdits]() { didSet { didChange() } }
   /// Values of transient attributes; messages from the server do not change them.
   var transients = [PropertyNumber: Value]() { didSet { didChange() } }
-  var isInserted = false
+  var isInserted = false { didSet { observed?.signalChange() } }
   /// Whether the object is deleted, here or in the parent context.
   var isDeleted: Bool {
     get { isDeletedHere || parentState?.isDeleted == true }
     set { isDeletedHere = newValue }
   }
-  private var isDeletedHere = false { didSet { didChange() } }
+  private var isDeletedHere = false {
+    didSet {
+      if isDeletedHere == oldValue { return }
+      didChange()
+      changeCounter?.signalDeletion(of: entity)
+    }
+  }
   weak var instance: ManagedObject?
+  /// The identity of its instances; nil before one of them is hashed.
+  var identity: ObjectIdentity?
   /// In a child context, the parent's state of the object. Nil for an unsaved object that was inserted in the child.
-  var parentState: ObjectState?
+  var parentState: ObjectState? { didSet { observed?.signalChange() } }
   /// The objects that arrived together with this one.
   var batch: FetchBatch?
   /// To-many relationships that are stored at their other ends and whose members were all loaded.
-  var loadedMembers = [PropertyNumber: LoadedMembers]()
+  var loadedMembers = [PropertyNumber: LoadedMembers]() { didSet { observed?.signalChange() } }
   /// The context's change counter; set when the context registers the object.
   var changeCounter: ChangeCounter?
+  /// Where observers of the object register; nil before the first read.
+  var observed: ObservedPlace?
 
   init(id: ObjectID, entity: Entity, stored: ObjectImage?) {
     self.id = id
@@ -96,13 +106,19 @@ final class ObjectState {
     self.stored = stored
   }
 
+  deinit { if let observed { changeCounter?.released.keep(observed, of: id) } }
+
   /// Whether the context knows only the object's id.
   var isFault: Bool { !isDeleted && (parentState?.isFault ?? (stored == nil && !isInserted)) }
 
   /// Whether another client deleted the object, so that nothing is left to edit or save.
   var isGone: Bool { isDeleted && stored == nil && !isInserted }
 
-  private func didChange() { changeCounter?.advance(id) }
+  private func didChange() {
+    changeCounter?.advance(id)
+    observed?.signalChange()
+    changeCounter?.signalMembers(of: entity)
+  }
 
   /// The value in this context: unsaved over sent over stored.
   func value(_ property: Property) -> Value {

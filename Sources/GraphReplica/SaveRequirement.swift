@@ -35,6 +35,7 @@ extension SaveRequirement {
     let state = object.state
     if state.isInserted { return nil }
     let read = state.edits.isEmpty && !state.isDeleted ? state.revision : state.base
-    return (state, Precondition(revision: read, properties: properties))
+    // Read in another past, and not since: any change in this one counts.
+    return (state, Precondition(revision: read < 0 ? ObjectContext.oldestBase : read, properties: properties))
   }
 }

@@ -4,7 +4,8 @@ import GraphModel
 /// Verifies the credentials of clients. The server calls it on a thread that may wait for a disk.
 public protocol Authenticating: Sendable {
   /// The identity for a credential.
-  /// - Parameter credential: nil for a client of the network that sends none.
+  /// - Parameter credential: nil for a client of the network that sends none. As long as such clients are connected,
+  ///   the server asks for nil again twice a second, and ends their sessions when it is refused.
   func authenticate(_ credential: String?) -> Result<ClientIdentity, Refusal>
 
   /// The tokens among these that can no longer be used, with the reasons. The server asks twice a second, and ends the

@@ -163,7 +163,8 @@ public struct GraphServer: Service {
       loop: loop,
       hub: Hub(
         model: store.model, older: configuration.olderModels + store.olderModels, head: try store.head,
-        server: configuration.name, limits: configuration.limits, authenticates: configuration.authenticator != nil),
+        server: configuration.name, limits: configuration.limits, authenticates: configuration.authenticator != nil,
+        accessRulesSince: store.accessRulesSince),
       store: store, writer: writer, readers: readers, internalReaders: internalReaders, spoolDirectory: store.directory,
       limits: configuration.limits, conditions: conditions, log: log)
     runner.accounts.authenticator = configuration.authenticator

@@ -63,19 +63,21 @@ extension HubRunner {
     loop.scheduleTask(in: .milliseconds(pause)) { then(refusal) }
   }
 
-  /// Ends the sessions whose tokens can no longer be used, gives others their new rights, and forgets erased names.
-  /// Called twice a second.
+  /// Ends the sessions whose tokens can no longer be used, and those without a token once it is needed, gives others
+  /// their new rights, and forgets erased names. Called twice a second.
   func checkTokens() {
-    let tokens = tokensInUse
     if let authenticator = accounts.authenticator, !accounts.isChecking {
       accounts.isChecking = true
+      let (tokens, includeNone) = tokensInUse
       internalReaders.enqueue { [self] in
         let ended = tokens.isEmpty ? [:] : authenticator.ended(among: tokens)
         let changed = tokens.isEmpty ? [:] : authenticator.changedAccess(among: tokens)
+        let withoutToken = includeNone ? authenticator.authenticate(nil) : .success(.owner)
         let erased = authenticator.erasedPrincipals()
         loop.execute { [self] in
           accounts.isChecking = false
           if !ended.isEmpty { process(.tokensEnded(ended)) }
+          if case .failure(let refusal) = withoutToken { process(.tokenRequired(refusal)) }
           if !changed.isEmpty { process(.rightsChanged(changed)) }
           forgetNames(of: erased.filter { !accounts.forgotten.contains($0) })
         }

@@ -34,11 +34,11 @@ extension HubRunner {
   private func forwardSlice(_ ticket: StoreRequestID) {
     // The order may have been removed between two slices.
     guard let collected = slices[ticket] else { return }
-    guard let images = collected.next() else {
+    guard let objects = collected.next() else {
       slices[ticket] = nil
       return process(.collectFinished(ticket, collected.result, damage: collected.damage))
     }
-    process(.collected(ticket, images))
+    process(.collected(ticket, objects))
     inNextTurn { $0.forwardSlice(ticket) }
   }
 

@@ -294,6 +294,7 @@ final class HubRunner: @unchecked Sendable {
       internalReaders.enqueue { [self] in
         submit(.recognized(ticket, reads.recognizes(token)))
       }
+    case .findHead: internalReaders.enqueue { [self] in submit(.foundHead(try? reads.store.head)) }
     case .statistics(let ticket):
       internalReaders.enqueue { [self, web = accounts.webAddress] in submit(.statistics(ticket, status(web))) }
     case .makeBrowserCode(let ticket, let user): makeCode(for: user, ticket)
@@ -306,7 +307,7 @@ final class HubRunner: @unchecked Sendable {
         "an invariant is broken: the session ends",
         metadata: [
           "invariant": "\(failure.name)", "session": "\(id)",
-          "principal": "\((hub.principal(of: id)?.id ?? "none").escapedForLine)",
+          "principal": "\(hub.principal(of: id)?.id ?? "none")",
         ])
     case .finished: finished.succeed()
     }
@@ -387,22 +388,6 @@ final class HubRunner: @unchecked Sendable {
     }
   }
 
-  private func status(_ web: String?) -> ServerStatus {
-    var status = ServerStatus()
-    if let web { status.web = web }
-    status.process = UInt64(getpid())
-    status.exposures = conditions.exposures.map(\.description)
-    guard let statistics = try? reads.store.statistics() else { return status }
-    status.location = statistics.location
-    status.size = UInt64(statistics.size)
-    status.head = statistics.head
-    status.oldest = statistics.oldest
-    status.failure = statistics.failure
-    status.commitLogSize = UInt64(statistics.commitLogSize)
-    status.counters = statistics.sequences.map { .init(property: $0.property, next: $0.next) }
-    return status
-  }
-
   /// Cancels the remaining work and closes the remaining sessions.
   func cancelRemaining() {
     for (_, batch) in batches { batch.cancel() }
@@ -429,8 +414,8 @@ final class HubRunner: @unchecked Sendable {
   /// The user for whom a session is counted; nil for the machine's owner.
   func user(of id: SessionID) -> String? { hub.user(of: id) }
 
-  /// The numbers of the tokens that sessions use, with their roles.
-  var tokensInUse: [UInt64: Int64] { hub.tokensInUse }
+  /// The tokens that sessions use, with the generations of their rights, and whether a network client acts without one.
+  var tokensInUse: (tokens: [UInt64: Int64], includeNone: Bool) { (hub.tokensInUse, hub.hasSessionsWithoutToken) }
 
   /// The network address of a session's client; `local` for one on a Unix-domain socket.
   func address(of id: SessionID) -> String { connections[id]?.address ?? "local" }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The objects of an order as read and sorted.
 struct CollectedObjects {
-  var images: [ObjectImage]
+  var objects: [SortedObject]
   var at: Token
   /// The damaged objects that are missing.
   var damage = DamageNotice()
@@ -16,7 +16,7 @@ struct CollectedObjects {
 final class OrderTransfer: Sendable {
   static let sliceObjects = 512
 
-  private let rest: Mutex<[[ObjectImage]]>
+  private let rest: Mutex<[[SortedObject]]>
   let result: Result<Token, Refusal>
   /// The damaged objects that the order lacks.
   let damage: DamageNotice
@@ -26,12 +26,12 @@ final class OrderTransfer: Sendable {
   /// - Parameter bytes: the size of the objects as counted in `memory`.
   init(_ result: Result<CollectedObjects, Refusal>, bytes: Int, in memory: OrderMemoryLimiter) {
     (self.memory, self.bytes) = (memory, bytes)
-    var slices = [[ObjectImage]]()
+    var slices = [[SortedObject]]()
     switch result {
     case .success(let collected):
-      let images = collected.images
-      for start in stride(from: 0, to: images.count, by: Self.sliceObjects).reversed() {
-        slices.append(Array(images[start..<min(start + Self.sliceObjects, images.count)]))
+      let objects = collected.objects
+      for start in stride(from: 0, to: objects.count, by: Self.sliceObjects).reversed() {
+        slices.append(Array(objects[start..<min(start + Self.sliceObjects, objects.count)]))
       }
       (self.result, damage) = (.success(collected.at), collected.damage)
     case .failure(let refusal): (self.result, damage) = (.failure(refusal), DamageNotice())
@@ -42,7 +42,7 @@ final class OrderTransfer: Sendable {
   deinit { memory.remove(bytes) }
 
   /// The next slice; nil when all have been taken.
-  func next() -> [ObjectImage]? { rest.withLock { $0.popLast() } }
+  func next() -> [SortedObject]? { rest.withLock { $0.popLast() } }
 
   /// Frees the remaining objects on the calling thread.
   func free() {

@@ -39,6 +39,8 @@ public struct ShareLink: Sendable {
   public let id: String
   /// The name under which its holders act.
   public let name: String
+  /// The name of the user who made it; nil for the machine's owner, and for a name that was erased.
+  public let maker: String?
   /// The role that it gives.
   public let role: Role
   /// When it was made.
@@ -52,9 +54,10 @@ public struct ShareLink: Sendable {
 
   /// A link with these properties.
   public init(
-    id: String, name: String, role: Role, created: Timestamp, expires: Timestamp?, used: Timestamp?, secret: String?
+    id: String, name: String, maker: String?, role: Role, created: Timestamp, expires: Timestamp?, used: Timestamp?,
+    secret: String?
   ) {
-    (self.id, self.name, self.role, self.created) = (id, name, role, created)
+    (self.id, self.name, self.maker, self.role, self.created) = (id, name, maker, role, created)
     (self.expires, self.used, self.secret) = (expires, used, secret)
   }
 }

@@ -13,9 +13,7 @@ final class SpoolFile: Sendable {
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       let code = errno
-      let limit = code == EMFILE || code == ENFILE ? ". \(DescriptorLimit.advice)" : ""
-      throw Refusal(
-        .unavailable, "can't create a temporary file in \(directory) (\(String(cString: strerror(code))))\(limit)")
+      throw Self.refusal("can't be created", code)
     }
     unlink(path)
     self.descriptor = descriptor
@@ -28,7 +26,8 @@ final class SpoolFile: Sendable {
     var offset = offset
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
-      guard count > 0 else { throw Refusal(.unavailable, "the disk has no space for a temporary file") }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw Self.refusal("can't be written", count == 0 ? ENOSPC : errno) }
       rest = rest.dropFirst(count)
       offset += count
     }
@@ -39,6 +38,19 @@ final class SpoolFile: Sendable {
       count = max(0, pread(descriptor, buffer.baseAddress, length, off_t(offset)))
     }
     return bytes.count == length ? bytes : nil
+  }
+
+  /// The refusal for an error of the system. It goes to any user, so it does not name the directory.
+  private static func refusal(_ what: String, _ code: Int32) -> Refusal {
+    let advice =
+      switch code {
+      case EMFILE, ENFILE: ". \(DescriptorLimit.advice)"
+      case ENOSPC: ": free some space on the disk of the store"
+      case EDQUOT: ": delete some files of the server's user, or raise its quota"
+      default: ": check the disk of the store"
+      }
+    return Refusal(
+      .unavailable, "a temporary file of the server \(what) (\(String(cString: strerror(code))))\(advice)")
   }
 
   deinit { close(descriptor) }

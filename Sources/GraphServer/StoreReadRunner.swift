@@ -104,8 +104,8 @@ struct StoreReadRunner: Sendable {
         }
         time.restart(at: .now)
       }
-      images = SortOrder(keys, model: store.model).sorted(images)
-      return .success(CollectedObjects(images: images, at: end.at, damage: end.damage))
+      let objects = SortOrder(keys, model: store.model).sortedWithKeys(images)
+      return .success(CollectedObjects(objects: objects, at: end.at, damage: end.damage))
     } catch {
       return .failure(time.isExceeded ? time.refusal : Self.refusal(error))
     }

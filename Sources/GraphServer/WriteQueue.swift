@@ -5,20 +5,27 @@ import GraphModel
 /// The requests that wait for the writer, and the selection of the group that is committed next.
 ///
 /// Requests of one user, and of the machine's owner, are committed in their order of arrival. A group takes few
-/// requests of each user, so that a user with many delays the others by little. A batch request is committed alone, so
-/// that it does not delay the answers of earlier requests. After it, the waiting requests of others precede a further
-/// batch of the same user.
+/// requests and few bytes of each user, and few bytes in all, so that a user with many or with large ones delays the
+/// others by little: all requests of a group are answered together, and the rows, rules and full-text indexes of each
+/// take time. A batch or a restore, which can change a million objects, is committed alone, so that it does not delay
+/// the answers of earlier requests. After it, the waiting requests of others precede a further one of the same user.
 struct WriteQueue: Sendable {
   typealias Entry = (StoreRequestID, WriteRequest)
 
   private var waiting = [Entry]()
-  /// The user of the last group, if that was a batch.
-  private var lastBatch: Writer?
+  /// The user of the last group, if that was committed alone.
+  private var lastAlone: Writer?
 
   /// The maximum number of requests in a group, and so of those that delay a reply.
   static let maximumGroup = 1_024
   /// The maximum number of requests of one user in a group. A further group shares the sync of the disk.
   static let maximumOfUser = 16
+  /// The approximate number of bytes in a group, unless a single request has more.
+  static let maximumBytes = 4 << 20
+  /// The approximate number of bytes of one user in a group, unless a single request has more.
+  static let maximumBytesOfUser = 1 << 20
+  /// The bytes that an undo counts: only its plan shows how much it changes.
+  private static let undoBytes = maximumBytesOfUser
 
   /// The clients whose requests keep their order.
   private enum Writer: Hashable {
@@ -37,29 +44,29 @@ struct WriteQueue: Sendable {
   mutating func removeGroup() -> [Entry] {
     guard let first = waiting.first else { return [] }
     // Without accounts this is all, and nothing is copied.
-    if waiting.count <= Self.maximumGroup, waiting.allSatisfy({ Self.isOrdinaryOfOwner($0.1) }) {
-      defer { (waiting, lastBatch) = ([], nil) }
+    if waiting.count <= Self.maximumGroup, isSmallGroupOfOwner {
+      defer { (waiting, lastAlone) = ([], nil) }
       return waiting
     }
     var passed = Set<Writer>()
-    if case .batch = first.1 {
+    if Self.isCommittedAlone(first.1) {
       let writer = Self.writer(of: first.1)
-      let hasTurn = lastBatch != writer || waiting.allSatisfy { Self.writer(of: $0.1) == writer }
+      let hasTurn = lastAlone != writer || waiting.allSatisfy { Self.writer(of: $0.1) == writer }
       if hasTurn {
-        lastBatch = writer
+        lastAlone = writer
         return [waiting.removeFirst()]
       }
       passed = [writer]
     }
-    lastBatch = nil
+    lastAlone = nil
     return removeGroup(passing: passed)
   }
 
   /// - Parameter passed: the writers whose requests wait for a later group.
   private mutating func removeGroup(passing passed: Set<Writer>) -> [Entry] {
     var passed = passed
-    var counts = [Writer: Int]()
-    var group = [Entry]()
+    var shares = [Writer: (count: Int, bytes: Int)]()
+    var (group, bytes) = ([Entry](), 0)
     var rest = [Entry]()
     for (index, entry) in waiting.enumerated() {
       if group.count == Self.maximumGroup {
@@ -71,38 +78,63 @@ struct WriteQueue: Sendable {
         rest.append(entry)
         continue
       }
-      if case .batch = entry.1 {
-        // The batch of another user is committed alone, by the following call.
+      let size = Self.bytes(of: entry.1)
+      var share = shares[writer, default: (0, 0)]
+      // The first request of a group has space in any case, so that each one has its turn.
+      let hasSpace =
+        group.isEmpty
+        || bytes + size <= Self.maximumBytes
+          && (writer == .owner || share.count == 0 || share.bytes + size <= Self.maximumBytesOfUser)
+      // A batch or a restore of another user is committed alone, by the following call.
+      if Self.isCommittedAlone(entry.1) || !hasSpace {
         passed.insert(writer)
         rest.append(entry)
         continue
       }
       group.append(entry)
-      if case .user = writer {
-        counts[writer, default: 0] += 1
-        if counts[writer] == Self.maximumOfUser { passed.insert(writer) }
-      }
+      bytes += size
+      share = (share.count + 1, share.bytes + size)
+      shares[writer] = share
+      if writer != .owner, share.count == Self.maximumOfUser { passed.insert(writer) }
     }
-    // Only batches wait.
-    if group.isEmpty, !waiting.isEmpty { return removeOtherBatch() }
+    // Only requests that are committed alone wait.
+    if group.isEmpty, !waiting.isEmpty { return removeOtherAlone() }
     waiting = rest
     return group
   }
 
-  /// Removes the first batch of another user than the one that has waited for the others.
-  private mutating func removeOtherBatch() -> [Entry] {
+  /// Removes the first request of another user than the one that has waited for the others.
+  private mutating func removeOtherAlone() -> [Entry] {
     guard let first = waiting.first else { return [] }
     let former = Self.writer(of: first.1)
     let other = waiting.firstIndex { Self.writer(of: $0.1) != former }
     let entry = if let other { waiting.remove(at: other) } else { waiting.removeFirst() }
-    lastBatch = Self.writer(of: entry.1)
+    lastAlone = Self.writer(of: entry.1)
     return [entry]
   }
 
-  private static func isOrdinaryOfOwner(_ request: WriteRequest) -> Bool {
+  /// Whether all waiting requests can be one group of the owner.
+  private var isSmallGroupOfOwner: Bool {
+    var bytes = 0
+    return waiting.allSatisfy { _, request in
+      bytes += Self.bytes(of: request)
+      return !Self.isCommittedAlone(request) && Self.writer(of: request) == .owner && bytes <= Self.maximumBytes
+    }
+  }
+
+  private static func isCommittedAlone(_ request: WriteRequest) -> Bool {
     switch request {
-    case .transaction(_, _, let rights), .undo(_, _, let rights), .restore(_, _, let rights): rights == nil
-    case .batch: false
+    case .batch, .restore: true
+    case .transaction, .undo: false
+    }
+  }
+
+  private static func bytes(of request: WriteRequest) -> Int {
+    switch request {
+    case .transaction(let transaction, _, _): transaction.approximateSize
+    case .undo: undoBytes
+    // Committed alone.
+    case .batch, .restore: 0
     }
   }
 

@@ -172,10 +172,11 @@ final class ChildContextEditor {
 
   /// Removes the records of objects that this client itself has deleted.
   func removeDeleted() {
-    guard var child else { return }
-    child.edits.removeAll { $0.object.isDeleted }
-    child.deleted.removeAll { client.context.object($0) == nil }
-    self.child = child
+    if var child {
+      child.edits.removeAll { $0.object.isDeleted }
+      child.deleted.removeAll { client.context.object($0) == nil }
+      self.child = child
+    }
   }
 
   /// Describes an attribute that was set in a child context and has changed since; nil if there is none.

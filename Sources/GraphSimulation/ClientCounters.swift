@@ -55,12 +55,13 @@ final class ClientCounters {
   /// Records the answer to a transaction.
   /// - Parameter refusal: nil if it was committed.
   func record(_ id: TransactionID, _ refusal: Refusal?) {
-    guard increments[id] != nil else { return }
-    if unanswered == id { unanswered = nil }
-    guard let refusal else { return client.events.record(.counterIncremented) }
-    if refusal.code == .conflict { client.events.record(.incrementRefused) }
-    // The refused value is outdated. The user reads the counter again instead of saving the value later, without the
-    // precondition.
-    client.rollback()
+    if increments[id] != nil {
+      if unanswered == id { unanswered = nil }
+      guard let refusal else { return client.events.record(.counterIncremented) }
+      if refusal.code == .conflict { client.events.record(.incrementRefused) }
+      // The refused value is outdated. The user reads the counter again instead of saving the value later, without the
+      // precondition.
+      client.rollback()
+    }
   }
 }

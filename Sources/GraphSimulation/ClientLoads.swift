@@ -135,8 +135,9 @@ final class ClientLoads {
 
   func finish(_ load: LoadID, _ refusal: Refusal?) {
     guard let pending = self.pending.removeValue(forKey: load) else { return }
-    // The connection was lost; a later access loads the objects again.
-    guard refusal == nil else { return }
+    let wasCutOff = refusal != nil
+    // A later access loads the objects again.
+    if wasCutOff { return }
     var finished = CompletedLoad(load: pending)
     finished.requests = client.link.fetchesSent - pending.requestsBefore
     finished.isStale = client.restores.isStale

@@ -263,8 +263,9 @@ extension ClientNode {
   private func place(
     _ object: ManagedObject, in owner: ManagedObject, _ name: String, after anchor: ManagedObject?
   ) {
-    guard let property = owner.entity.property(named: name) else { return }
-    owner.insert(object, into: property.number, after: anchor)
+    if let property = owner.entity.property(named: name) {
+      owner.insert(object, into: property.number, after: anchor)
+    }
   }
 
   func members(of object: ManagedObject, _ name: String) -> [ManagedObject] {
@@ -305,9 +306,10 @@ extension ClientNode {
   /// Sets an attribute that must keep its value until the next save, despite other clients' commits.
   func set(_ object: ManagedObject, _ name: String, _ value: Value) {
     // An older version of the model may lack the property.
-    guard object.entity.property(named: name) != nil else { return }
-    write(value, name, object)
-    unsaved.set(object, name, value)
+    if object.entity.property(named: name) != nil {
+      write(value, name, object)
+      unsaved.set(object, name, value)
+    }
   }
 
   /// Sets an attribute and records the values on which the user based the edit.

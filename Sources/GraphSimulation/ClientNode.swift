@@ -63,11 +63,12 @@ final class ClientNode {
         id: UniqueID(high: UInt64(number) + 1, low: replicas), author: "client \(number)", model: model.hash))
     recorder?.begin(context, named: "client-\(number)-\(replicas)")
     observation = context.observe { [unowned self] change in
-      guard !change.deleted.isEmpty else { return }
-      let deleted = Set(change.deleted)
-      checks.lostUpdates.drop(deleted)
-      childEditor.drop(deleted)
-      unsaved.drop(deleted)
+      if !change.deleted.isEmpty {
+        let deleted = Set(change.deleted)
+        checks.lostUpdates.drop(deleted)
+        childEditor.drop(deleted)
+        unsaved.drop(deleted)
+      }
     }
     (queries, outcomes.wasRefused, lastRevision) = ([], false, 0)
     checks.lostUpdates.restart()
@@ -91,27 +92,35 @@ final class ClientNode {
   }
 
   func follow(_ random: inout SeededRandom) {
-    guard let (name, text) = SimulationModel.randomQuery(&random) else { return }
-    follow(name, text)
+    if let (name, text) = SimulationModel.randomQuery(&random) {
+      follow(name, text)
+    }
   }
 
   func follow(_ name: String, _ text: String) {
-    guard let entity = model.entity(named: name), let predicate = version.predicate(text, of: entity) else { return }
-    guard !queries.contains(where: { $0.entity.number == entity.number && $0.predicate == predicate }) else { return }
+    // An older version of the model may lack what the query names.
+    if let entity = model.entity(named: name), let predicate = version.predicate(text, of: entity) {
+      follow(name, entity, predicate)
+    }
+  }
+
+  private func follow(_ name: String, _ entity: Entity, _ predicate: GraphPredicate) {
+    if queries.contains(where: { $0.entity.number == entity.number && $0.predicate == predicate }) { return }
     var tree = RelationshipTree.none
     // Chosen by the query's number, so that no random number is consumed.
     if queries.count % 3 == 2, let path = ClientLoads.trees[name]?.first {
       tree = (try? RelationshipTree(parsing: path, entity: entity, model: model)) ?? .none
     }
-    queries.append((context.follow(entity: entity, predicate: predicate, prefetching: tree), entity, predicate))
+    queries.append((context.follow(entity: entity, predicate: predicate, prefetch: tree), entity, predicate))
     if !tree.isEmpty { loads.record(prefetching: queries[queries.count - 1].id) }
     perform()
   }
 
   func unfollow(_ random: inout SeededRandom) {
-    guard queries.count > 1 else { return }
-    context.unfollow(queries.remove(at: random.below(queries.count)).id)
-    perform()
+    if queries.count > 1 {
+      context.unfollow(queries.remove(at: random.below(queries.count)).id)
+      perform()
+    }
   }
 
   // MARK: - The link
@@ -123,10 +132,11 @@ final class ClientNode {
   }
 
   func disconnect() {
-    guard link.session != nil else { return }
-    link.disconnect()
-    context.handle(.disconnected)
-    perform()
+    if link.session != nil {
+      link.disconnect()
+      context.handle(.disconnected)
+      perform()
+    }
   }
 
   /// Receives bytes, which may end in the middle of a frame.
@@ -228,7 +238,8 @@ final class ClientNode {
   }
 
   private func send(_ message: ToServer) {
-    guard link.session != nil else { return }
+    let isLost = link.session == nil
+    if isLost { return }
     switch message.body {
     case .commit(let transaction):
       outcomes.record(sent: transaction.id)

@@ -140,7 +140,7 @@ extension Simulation {
 
   /// Compares the undo states that clients received, at a quiet moment.
   func checkUndoStates() throws {
-    guard let floor = try server?.store.oldestRevision else { return }
+    let floor = try runningServer.store.oldestRevision
     func name(_ step: UndoStep?) -> String { if let step { "\(step.newest)" } else { "none" } }
     for client in clients {
       for reported in client.undo.removeStates() {

@@ -80,9 +80,12 @@ final class ClientWindows {
   }
 
   func follow(_ random: inout SeededRandom) {
-    guard let (name, text) = SimulationModel.randomQuery(&random), let entity = client.model.entity(named: name) else {
-      return
+    if let (name, text) = SimulationModel.randomQuery(&random), let entity = client.model.entity(named: name) {
+      follow(name, text, entity, &random)
     }
+  }
+
+  private func follow(_ name: String, _ text: String, _ entity: Entity, _ random: inout SeededRandom) {
     let orders = SimulationModel.orders.filter { $0.entity == name }.map(\.sort) + ["", "-id"]
     guard
       let predicate = client.version.predicate(text, of: entity),

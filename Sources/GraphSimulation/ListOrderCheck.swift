@@ -103,8 +103,9 @@ struct ListOrderCheck {
   ) -> [(owner: ObjectID, property: Property)] {
     var lists = [(owner: ObjectID, property: Property)]()
     func add(_ owner: ObjectID, _ property: Property) {
-      guard !lists.contains(where: { $0.owner == owner && $0.property === property }) else { return }
-      lists.append((owner, property))
+      if !lists.contains(where: { $0.owner == owner && $0.property === property }) {
+        lists.append((owner, property))
+      }
     }
     for change in record.changes {
       guard let entity = model.entity(change.id.entity) else {

@@ -46,7 +46,7 @@ struct LostUpdateCheck {
   /// `value` is nil for a client with a lens.
   mutating func record(_ object: ObjectID, _ property: PropertyNumber, readAt revision: Revision, value: Value?) {
     let key = PropertyKey(object: object, property: property)
-    guard !object.isTemporary, revision >= 0 else { return }
+    if object.isTemporary || revision < 0 { return }
     unsaved[key] =
       unsaved[key].map { $0.older(SeenState(revision: revision, value: value)) }
       ?? SeenState(revision: revision, value: value)
@@ -101,7 +101,7 @@ struct LostUpdateCheck {
 
   mutating func record(_ transaction: Transaction, model: Model) {
     // A resent transaction has the same edits, with the same or newer base revisions.
-    guard sent[transaction.id] == nil else { return }
+    if sent[transaction.id] != nil { return }
     let read = removeSave(transaction.id)
     var edits = [RecordedEdit]()
     for change in transaction.changes where change.kind == .update && !change.id.isTemporary {

@@ -72,8 +72,9 @@ final class RestoreObserver {
 
   /// Records that an unanswered transaction has reached the store.
   func countResent(_ id: TransactionID) {
-    guard let wasCommitted = staleState?.unanswered.removeValue(forKey: id) else { return }
-    client.events.record(wasCommitted ? .landedAgain : .landedAfterRestore)
+    if let wasCommitted = staleState?.unanswered.removeValue(forKey: id) {
+      client.events.record(wasCommitted ? .landedAgain : .landedAfterRestore)
+    }
   }
 
   /// Whether a transaction is based on objects in a state that a restore removed.

@@ -40,6 +40,7 @@ struct ServerNode {
     case history(StoreRequestID, Revision, Revision)
     case recognize(StoreRequestID, Token)
     case statistics(StoreRequestID)
+    case head
   }
 
   /// The frames of a read, corresponding to `ReadStream`.
@@ -94,7 +95,8 @@ struct ServerNode {
     self.bug = bug
     self.accounts = accounts
     hub = Hub(
-      model: store.model, older: older, head: try store.head, limits: Self.limits, authenticates: accounts != nil)
+      model: store.model, older: older, head: try store.head, limits: Self.limits, authenticates: accounts != nil,
+      accessRulesSince: store.accessRulesSince)
     hub.forgetsRemovals = bug == .lostRemoval
   }
 
@@ -154,6 +156,7 @@ struct ServerNode {
     case .recognize(let ticket, let token):
       inbox.append(.recognized(ticket, (try? store.recognizes(token)) ?? false))
     case .statistics(let ticket): inbox.append(.statistics(ticket, ServerStatus()))
+    case .head: inbox.append(.foundHead(try? store.head))
     }
   }
 
@@ -164,8 +167,10 @@ struct ServerNode {
       let at = try store.answer(fetch, seenBy: visibility, while: { true }) { part in
         if case .object(let image) = part { images.append(image) }
       }.at
-      for start in stride(from: 0, to: images.count, by: 7) {
-        inbox.append(.collected(ticket, Array(images[start..<min(start + 7, images.count)])))
+      let order = SortOrder(fetch.sort, model: store.model)
+      let objects = images.map { SortedObject(image: $0, key: order.values(of: $0)) }
+      for start in stride(from: 0, to: objects.count, by: 7) {
+        inbox.append(.collected(ticket, Array(objects[start..<min(start + 7, objects.count)])))
       }
       inbox.append(.collectFinished(ticket, .success(at)))
     } catch {

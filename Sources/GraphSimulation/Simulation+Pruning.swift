@@ -7,12 +7,12 @@ import GraphStoreTools
 extension Simulation {
   /// Prunes some slices, towards a random revision.
   func prune() throws {
-    // One run in four keeps all of history.
-    guard server != nil, seed % 4 != 3, recorder.revision > 1 else { return }
+    let keepsAll = seed % 4 == 3
+    if keepsAll || recorder.revision <= 1 { return }
     if random.chance(10) { CrashableFiles.fail(directory, with: .powerCutAfter(operations: random.below(30))) }
     try pruneSlices()
     CrashableFiles.fail(directory, with: nil)
-    guard CrashableFiles.isOff(directory) else { return }
+    if !CrashableFiles.isOff(directory) { return }
     trace("the power is gone while history is pruned")
     events.record(.pruningLostPower)
     try crashServer {
@@ -23,7 +23,7 @@ extension Simulation {
   }
 
   private func pruneSlices() throws {
-    guard var node = server else { return }
+    var node = runningServer
     let store = node.store
     let keeps = random.chance(50) ? 1 + random.below(8) : 1 + random.below(60)
     let target = node.pruning ?? max(0, recorder.revision - Revision(keeps))
@@ -33,7 +33,7 @@ extension Simulation {
       let hasMore = (try? store.prune(through: target)) ?? false
       node.pruning = hasMore ? target : nil
       server = node
-      guard !CrashableFiles.isOff(directory) else { return }
+      if CrashableFiles.isOff(directory) { return }
       let floor = try store.oldestRevision
       trace("pruned up to \(floor) of \(target)")
       if floor > oldest { events.record(.historyPruned) }
@@ -60,7 +60,7 @@ extension Simulation {
   private func pruneByAge() throws {
     // The result of a failed write is known only after the next one.
     try recordCommits()
-    guard let store = server?.store else { return }
+    let store = runningServer.store
     let (now, ceiling): (Timestamp, Revision)
     switch clock.decide(head: recorder.revision, newest: recorder.records.last?.time) {
     case .prune(let time, let through): (now, ceiling) = (time, through)
@@ -80,9 +80,10 @@ extension Simulation {
 
   /// Checks the marks of the commits at which the clock had gone back, while the server is not running.
   func checkSetbacks() throws {
-    guard clock.jumps else { return }
-    let findings = try withLogFiles { try StoreCheck.run(directory: directory, model: model, heldObjects: 3) }
-    try check(findings.first.map { "the store is damaged after the clock was set: \($0)" })
+    if clock.jumps {
+      let findings = try withLogFiles { try StoreCheck.run(directory: directory, model: model, heldObjects: 3) }
+      try check(findings.first.map { "the store is damaged after the clock was set: \($0)" })
+    }
   }
 
   /// Describes a time whose state is not the newest one that has it; nil if there is none.
@@ -104,19 +105,19 @@ extension Simulation {
 
   /// Counts a client that resumes.
   func countResume(_ job: ServerNode.Job) {
-    guard case .recognize(_, let token) = job, let oldest = try? server?.store.oldestRevision, oldest > 0 else {
-      return
+    if case .recognize(_, let token) = job, let oldest = try? server?.store.oldestRevision, oldest > 0 {
+      events.record(
+        token.revision > oldest
+          ? .resumedAboveFloor : token.revision == oldest ? .resumedAtFloor : .resumedBelowFloor)
     }
-    events.record(
-      token.revision > oldest
-        ? .resumedAboveFloor : token.revision == oldest ? .resumedAtFloor : .resumedBelowFloor)
   }
 
   func countReturn(of client: ClientNode) {
-    guard let oldest = try? server?.store.oldestRevision, client.lastRevision > 0, client.lastRevision < oldest,
+    if let oldest = try? server?.store.oldestRevision, client.lastRevision > 0, client.lastRevision < oldest,
       client.context.hasChanges
-    else { return }
-    events.record(.resumedBelowFloorWithEdits)
+    {
+      events.record(.resumedBelowFloorWithEdits)
+    }
   }
 
   // MARK: - The invariants
@@ -124,8 +125,8 @@ extension Simulation {
   /// Checks the requests that were refused because of pruning.
   func checkPruned(_ client: ClientNode) throws {
     let (reads, transactions) = (client.past.removePruned(), client.outcomes.removePruned())
-    guard !reads.isEmpty || !transactions.isEmpty, let store = server?.store else { return }
-    let oldest = try store.oldestRevision
+    if reads.isEmpty, transactions.isEmpty { return }
+    let oldest = try runningServer.store.oldestRevision
     for revision in reads {
       events.record(.prunedPastRead)
       if revision >= oldest {

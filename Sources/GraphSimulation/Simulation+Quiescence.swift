@@ -26,6 +26,8 @@ extension Simulation {
   }
 
   private func finishWork() throws {
+    // The next tick finds commits whose outcome was unknown.
+    if server?.hub.mayLackCommit == true { handle(.tick(clock.monotonic)) }
     for _ in 0..<20_000 {
       for client in clients where client.link.session == nil { reconnect(client) }
       var isQuiet = true
@@ -70,7 +72,7 @@ extension Simulation {
   }
 
   private func checkPromises() throws {
-    guard let server else { return }
+    let server = runningServer
     let head = try server.store.head.revision
     let records = recorder.records
     try check(Int64(records.count) == head ? nil : "\(records.count) commits were recorded, the head is \(head)")
@@ -164,24 +166,26 @@ extension Simulation {
   }
 
   private func checkFollower(_ server: ServerNode) throws {
-    guard let follower else { return }
-    do {
-      let (difference, applied) = try follower.compare(floor: server.store.oldestRevision)
-      for _ in 0..<applied { events.record(.entryApplied) }
-      try check(difference.map { "the store of the entries differs: \($0)" })
-    } catch let failure as StoreFailure {
-      try check("an entry can't be applied: \(failure)")
+    if let follower {
+      do {
+        let (difference, applied) = try follower.compare(floor: server.store.oldestRevision)
+        for _ in 0..<applied { events.record(.entryApplied) }
+        try check(difference.map { "the store of the entries differs: \($0)" })
+      } catch let failure as StoreFailure {
+        try check("an entry can't be applied: \(failure)")
+      }
     }
   }
 
   private func checkCounters(_ records: [CommitRecord]) throws {
-    guard counterRandom != nil else { return }
-    let increments = clients.reduce(into: [:]) { all, client in
-      all.merge(client.counters.increments) { first, _ in first }
+    if counterRandom != nil {
+      let increments = clients.reduce(into: [:]) { all, client in
+        all.merge(client.counters.increments) { first, _ in first }
+      }
+      let counters = CounterCheck(records, increments, model: model)
+      try check(counters.failure)
+      if counters.undos > 0 { events.record(.incrementUndone) }
     }
-    let counters = CounterCheck(records, increments, model: model)
-    try check(counters.failure)
-    if counters.undos > 0 { events.record(.incrementUndone) }
   }
 
   private func countMembers(_ objects: [ObjectImage]) {
@@ -215,7 +219,7 @@ extension Simulation {
     let text = query.predicate.text(in: model)
     trace("client \(client.number) holds \(held.count) of \(query.entity.name) \(text)")
     if !held.isEmpty { countFollowed(text, query.predicate) }
-    guard fresh != held else { return }
+    if fresh == held { return }
     let lost = fresh.keys.filter { held[$0] == nil }.count
     let extra = held.keys.filter { fresh[$0] == nil }.count
     let stale = fresh.filter { held[$0.key] != nil && held[$0.key] != $0.value }.count

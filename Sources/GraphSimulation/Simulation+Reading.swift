@@ -1,8 +1,17 @@
 import GraphModel
 import GraphReplica
 
-/// Compares the reads of clients with the recorded graph.
+/// Reads: the jobs of the server's threads, and comparisons of what clients have read with the recorded graph.
 extension Simulation {
+  /// A thread of the server does one of its jobs.
+  func runJob() {
+    if let count = server?.jobs.count, count > 0, let job = server?.jobs.remove(at: random.below(count)) {
+      trace("job")
+      countResume(job)
+      server?.run(job)
+    }
+  }
+
   func checkReads(of client: ClientNode) throws {
     for read in client.past.removeFinished() { try check(failure(of: read, client)) }
     for load in client.loads.removeFinished() { try check(failure(of: load, client)) }

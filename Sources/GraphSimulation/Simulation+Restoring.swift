@@ -14,10 +14,11 @@ import GraphWire
 extension Simulation {
   /// Makes or restores a backup when it is due.
   func runOperator() throws {
-    guard StoreOperator.exists(seed: seed, bug: bug), server != nil, step >= storeOperator.dueAt else { return }
-    guard let backup = storeOperator.backup else { return try makeBackup() }
-    // Restore only if that removes commits.
-    if recorder.revision > backup.recorder.revision { try restoreBackup(to: backup) }
+    if StoreOperator.exists(seed: seed, bug: bug), step >= storeOperator.dueAt {
+      guard let backup = storeOperator.backup else { return try makeBackup() }
+      // Restore only if that removes commits.
+      if recorder.revision > backup.recorder.revision { try restoreBackup(to: backup) }
+    }
   }
 
   private func makeBackup() throws {

@@ -29,7 +29,8 @@ extension Simulation {
     let extra = held.keys.filter { fresh[$0] == nil }.count
     let differing = fresh.values.sorted { $0.id < $1.id }.filter { held[$0.id] != nil }
       .first { !client.version.isCurrent(held[$0.id], $0) }
-    guard lost + extra > 0 || differing != nil else { return }
+    let isEqual = lost + extra == 0 && differing == nil
+    if isEqual { return }
     var reason =
       "client \(client.number), of an older version, \(name): \(lost) lost, \(extra) too many of \(fresh.count)"
     if let image = differing {

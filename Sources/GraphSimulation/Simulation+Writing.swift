@@ -5,8 +5,15 @@ import GraphStoreFaults
 
 /// Commits: the writer takes some of the waiting requests, and sometimes the power or a connection fails meanwhile.
 extension Simulation {
+  /// The server, which runs except while it handles an event or crashes.
+  var runningServer: ServerNode {
+    guard let server else { preconditionFailure("the server runs between two events") }
+    return server
+  }
+
   func write() throws {
-    guard let commits = server?.commits, let cancelled = server?.cancelled, !commits.isEmpty else { return }
+    let (commits, cancelled) = (runningServer.commits, runningServer.cancelled)
+    if commits.isEmpty { return }
     var count = 1 + random.below(commits.count)
     // A batch ends its write, so that each state of the graph can be recorded.
     let place = commits.prefix(count).firstIndex { if case .batch = $0.1 { true } else { false } }
@@ -70,9 +77,8 @@ extension Simulation {
 
   /// Records and checks the new commits.
   func recordCommits() throws {
-    guard let server else { return }
     let last = recorder.records.last
-    let records = try recorder.catchUp(with: server.store)
+    let records = try recorder.catchUp(with: runningServer.store)
     for record in records { try check(failure(of: record)) }
     try check(clock.record(records, after: last, &events))
     let deleted = recorder.deletedObjects

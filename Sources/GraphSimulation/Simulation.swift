@@ -240,42 +240,35 @@ public final class Simulation {
   private func burst() -> Int { random.chance(50) ? 1 : 1 + random.below(12) }
 
   func deliverUp(_ client: ClientNode?) {
-    guard let client, let session = client.link.session, !client.link.up.isEmpty,
+    if let client, let session = client.link.session, !client.link.up.isEmpty,
       server?.paused.contains(session) == false
-    else {
-      return
+    {
+      trace("up \(client.number)")
+      receive(client.link.up.removeFirst(), from: session)
     }
-    trace("up \(client.number)")
-    receive(client.link.up.removeFirst(), from: session)
   }
 
   private func receive(_ frame: [UInt8], from session: SessionID) {
     var decoder = FrameDecoder()
     decoder.append(frame)
-    guard let bytes = try? decoder.next(), let message = try? ToServer(binary: bytes) else { return }
+    guard let bytes = try? decoder.next(), let message = try? ToServer(binary: bytes) else {
+      preconditionFailure("a client of the simulation sends whole messages")
+    }
     handle(.received(bug == .forgottenFingerprint ? withoutFingerprint(message) : message, from: session))
   }
 
   func deliverDown(_ client: ClientNode?) throws {
-    guard let client, let session = client.link.session, !client.link.down.isEmpty else { return }
-    // A connection is a stream of bytes, so a message can arrive in parts.
-    let frame = client.link.down.removeFirst()
-    trace("down \(client.number) \(frame.count)")
-    client.receive(frame)
-    for line in client.traceLines { trace("client \(client.number): \(line)") }
-    client.traceLines = []
-    handle(.drained(session, bytes: frame.count))
-    try checkReads(of: client)
-    try checkPruned(client)
-  }
-
-  func runJob() {
-    guard let count = server?.jobs.count, count > 0, let job = server?.jobs.remove(at: random.below(count)) else {
-      return
+    if let client, let session = client.link.session, !client.link.down.isEmpty {
+      // A connection is a stream of bytes, so a message can arrive in parts.
+      let frame = client.link.down.removeFirst()
+      trace("down \(client.number) \(frame.count)")
+      client.receive(frame)
+      for line in client.traceLines { trace("client \(client.number): \(line)") }
+      client.traceLines = []
+      handle(.drained(session, bytes: frame.count))
+      try checkReads(of: client)
+      try checkPruned(client)
     }
-    trace("job")
-    countResume(job)
-    server?.run(job)
   }
 
   /// Handles one event that a thread has submitted to the event loop. The readers' threads and the others have
@@ -286,47 +279,51 @@ public final class Simulation {
       trace("a submission")
       return handle(server?.inbox.removeFirst())
     }
-    guard hasOutputs else { return }
-    trace("receive from a reader")
-    let output = server?.takeOutput()
-    if let (session, frame) = output?.frame { deliver(frame, to: session) }
-    handle(output?.event)
+    if hasOutputs {
+      trace("receive from a reader")
+      let output = server?.takeOutput()
+      if let (session, frame) = output?.frame { deliver(frame, to: session) }
+      handle(output?.event)
+    }
   }
 
   func reconnect(_ client: ClientNode?) {
-    guard let client, client.link.session == nil, server != nil else { return }
-    lastSession += 1
-    sessions[lastSession] = client.number
-    trace("client \(client.number) connects")
-    countReturn(of: client)
-    countStaleReturn(client)
-    handle(.opened(lastSession))
-    client.connect(as: lastSession)
-    client.countThroughLens(.olderConnected)
+    if let client, client.link.session == nil, server != nil {
+      lastSession += 1
+      sessions[lastSession] = client.number
+      trace("client \(client.number) connects")
+      countReturn(of: client)
+      countStaleReturn(client)
+      handle(.opened(lastSession))
+      client.connect(as: lastSession)
+      client.countThroughLens(.olderConnected)
+    }
   }
 
   func disconnect(_ client: ClientNode?) {
-    guard let client, let session = client.link.session else { return }
-    trace("client \(client.number) is cut off")
-    // Servers often notice a lost connection late; meanwhile the client reconnects and has two sessions.
-    let halfOpen = random.chance(50) ? HalfOpenConnection(session: session, up: client.link.up) : nil
-    client.disconnect()
-    sessions[session] = nil
-    if let halfOpen { halfOpenConnections.append(halfOpen) } else { handle(.closed(session)) }
+    if let client, let session = client.link.session {
+      trace("client \(client.number) is cut off")
+      // Servers often notice a lost connection late; meanwhile the client reconnects and has two sessions.
+      let halfOpen = random.chance(50) ? HalfOpenConnection(session: session, up: client.link.up) : nil
+      client.disconnect()
+      sessions[session] = nil
+      if let halfOpen { halfOpenConnections.append(halfOpen) } else { handle(.closed(session)) }
+    }
   }
 
   /// Disconnects a client, for a moment or until the others have committed for a while.
   private func takeOffline(_ client: ClientNode?) {
-    guard let client, client.link.session != nil else { return }
-    disconnect(client)
-    if random.chance(40) {
-      offlineClients.add(client.number, below: recorder.revision + Revision(3 + random.below(12)))
+    if let client, client.link.session != nil {
+      disconnect(client)
+      if random.chance(40) {
+        offlineClients.add(client.number, below: recorder.revision + Revision(3 + random.below(12)))
+      }
     }
   }
 
   /// Delivers a message that a client sent before it was cut off, or lets the server notice the loss.
   func advanceHalfOpenConnection() {
-    guard !halfOpenConnections.isEmpty else { return }
+    if halfOpenConnections.isEmpty { return }
     let index = random.below(halfOpenConnections.count)
     let session = halfOpenConnections[index].session
     if !halfOpenConnections[index].up.isEmpty, random.chance(70), server?.paused.contains(session) == false {
@@ -429,6 +426,7 @@ public final class Simulation {
       for action in actions { perform(action, &node) }
     case .recognize(let ticket, let token): node.jobs.append(.recognize(ticket, token))
     case .statistics(let ticket): node.jobs.append(.statistics(ticket))
+    case .findHead: node.jobs.append(.head)
     case .pauseReading(let id): node.paused.insert(id)
     case .resumeReading(let id): node.paused.remove(id)
     case .close(let id):
@@ -440,7 +438,7 @@ public final class Simulation {
   }
 
   private func deliver(_ frame: [UInt8], to id: SessionID) {
-    guard let number = sessions[id], clients.indices.contains(number) else { return }
-    clients[number].link.down.append(frame)
+    // The client of a session that was cut off receives nothing.
+    if let number = sessions[id] { clients[number].link.down.append(frame) }
   }
 }

@@ -39,8 +39,7 @@ struct UndoStackModel {
       open[scope] = nil
       pendingSaves[scope] = nil
       if let step = record.redoes {
-        guard let index = undone.lastIndex(where: { $0.newest == step }) else { return }
-        undoable.append(undone.remove(at: index))
+        if let index = undone.lastIndex(where: { $0.newest == step }) { undoable.append(undone.remove(at: index)) }
       } else if let index = undoable.lastIndex(where: { $0.newest == undoes }) {
         undone.append(undoable.remove(at: index))
       }

@@ -10,8 +10,7 @@ extension SQLiteStore {
     do {
       try commitUnread()
       return try pool.read { database in
-        let objects = ObjectReader(
-          Connection(database, statements: statements.cache(of: database)), layout: layout, damage: reporter.damage)
+        let objects = reader(database)
         let history = HistoryReader(objects: objects)
         let head = try history.head()
         return try body(
@@ -20,6 +19,14 @@ extension SQLiteStore {
     } catch {
       throw readFailure(error)
     }
+  }
+
+  /// A reader of the present state, for one transaction.
+  private func reader(_ database: Database) -> ObjectReader {
+    let connection = Connection(database, statements: statements.cache(of: database))
+    return ObjectReader(
+      connection, layout: layout, damage: reporter.damage, older: earlier.map { UnmigratedRows(connection, $0) },
+      comparisons: ObjectReader.olderComparisons)
   }
 
   /// Runs `body` in a read transaction in which table names resolve to what a class sees; nil for the whole graph.
@@ -113,11 +120,25 @@ extension SQLiteStore {
       && read { _, history, _ in try history.fingerprint(of: token.revision) == token.fingerprint }
   }
 
-  /// The location, the size and the next sequence numbers of the store.
+  /// The location, the size and the next sequence numbers of the store. If it can't be read, only the failure, the
+  /// location and the sizes are known.
   public func statistics() throws -> StoreStatistics {
-    try commitUnread()
-    let counters = try pool.read { database in
-      try Data.fetchOne(database, sql: "SELECT counters FROM _commit ORDER BY revision DESC LIMIT 1")
+    var statistics = StoreStatistics(
+      head: Token(store: storeID, revision: 0, fingerprint: 0), location: files.location,
+      size: StoreFiles.size(of: path), sequences: [])
+    if let gathered { statistics.commitLogSize = gathered.log.bytesOnDisk }
+    // Acknowledged commits that SQLite can't commit are missing in the figures.
+    do { try commitUnread() } catch { statistics.failure = "\(readFailure(error))" }
+    do { try readFigures(into: &statistics) } catch { statistics.failure = "\(readFailure(error))" }
+    if let failure = fileFailure() { statistics.failure = failure.description }
+    return statistics
+  }
+
+  private func readFigures(into statistics: inout StoreStatistics) throws {
+    let (head, oldest, counters) = try pool.read { database in
+      let history = HistoryReader(objects: reader(database))
+      let counters = try Data.fetchOne(database, sql: "SELECT counters FROM _commit ORDER BY revision DESC LIMIT 1")
+      return (try history.head(), try history.oldest(), counters)
     }
     var next = [PropertyNumber: Int64]()
     for property in model.entities.flatMap(\.attributes) where property.attribute?.assignment == .sequence {
@@ -129,12 +150,8 @@ extension SQLiteStore {
         next[number] = counter
       }
     }
-    var statistics = StoreStatistics(
-      head: try head, location: files.location, size: StoreFiles.size(of: path),
-      sequences: next.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
-    statistics.oldest = try oldestRevision
-    if let gathered { statistics.commitLogSize = gathered.log.bytesOnDisk }
-    if let failure = fileFailure() { statistics.failure = failure.description }
-    return statistics
+    statistics.head = Token(store: storeID, revision: head.revision, fingerprint: head.fingerprint)
+    statistics.oldest = oldest
+    statistics.sequences = next.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
   }
 }

@@ -32,9 +32,9 @@ extension SQLiteStore {
     try pool.writeWithoutTransaction { database in
       // SQLite does not checkpoint inside a transaction.
       if let writer { try commitGathered(writer) }
-      try files.verifySize()
+      try files.verifyBeforeCheckpoint()
       do {
-        return try CheckpointSpace.checkpoint(database)
+        return try CheckpointSpace.checkpoint(database).isComplete
       } catch let error as DatabaseError {
         writer = nil
         health.doubt(error)
@@ -122,6 +122,7 @@ extension SQLiteStore {
       try invariant(results.count == batch.count, "each request of a batch has a result")
       try invariant(writer.revision >= head, "revisions never fall")
       try checkpointSpace.reserve(connection)
+      try refuseUnlogged(entries)
       isCommitting = true
       let prepared =
         if let gathered {
@@ -218,9 +219,11 @@ extension SQLiteStore {
       }
     }
     return PreparedCommits {
-      parts.map { part in
+      zip(batch, parts).map { request, part in
         do {
           return try part.get().finish()[0]
+        } catch let failure as StoreFailure where request.principal.rights != nil {
+          return WriteResult(outcome: .refused(failure.refusalWithoutPaths), record: nil)
         } catch {
           return WriteResult(outcome: .refused(Self.refusal(for: error)), record: nil)
         }
@@ -251,11 +254,17 @@ extension SQLiteStore {
 
   /// Creates the writer of an opened store.
   ///
-  /// The full-text indexes lack the newest commits. If one of these is damaged, the indexes are rebuilt from the
-  /// objects, so that damage in history does not prevent the start.
+  /// The full-text indexes lack the newest commits. If one of these, or an object that they have changed, is damaged,
+  /// the indexes are rebuilt from the objects, so that the damage does not prevent the start. They are also rebuilt if
+  /// they are marked with a later revision than the newest: searches would not examine the next commits.
   func openWriter(_ database: Database) throws -> StoreWriter {
     do {
-      return try makeWriter(database)
+      let writer = try makeWriter(database)
+      let watermark = writer.fullText.watermark
+      guard watermark <= writer.revision else {
+        throw MalformedMessage("they are marked with revision \(watermark), and the newest is \(writer.revision)")
+      }
+      return writer
     } catch let error as MalformedMessage {
       let objects = ObjectReader(Connection(database), layout: layout)
       let head = try HistoryReader(objects: objects).head().revision
@@ -264,7 +273,7 @@ extension SQLiteStore {
         return .commit
       }
       reporter.log.error(
-        "a damaged commit is not in the full-text indexes; they were rebuilt; stop stickiesd and run stickiesd check",
+        "the full-text indexes could not be updated; they were rebuilt; stop stickiesd and run stickiesd check",
         metadata: ["cause": "\(error.reason)"])
       return try makeWriter(database)
     }
@@ -292,6 +301,7 @@ extension SQLiteStore {
           areRefused = true
           throw unknown.cause
         }
+        try files.verifyBeforeCheckpoint()
         try database.checkpoint(.full)
         let found = unknown.entries?.filter { $0.revision <= writer.revision }
         let records = try writer.history.records(after: unknown.head, through: nil, maximumChanges: .max)
@@ -337,11 +347,13 @@ extension SQLiteStore {
   /// Closes all connections of the process. A lock on a read mark that was not released stays with the process until
   /// its last connection closes, and every commit fails until then. Reads in progress fail too; they are run again.
   private func closeConnections() throws {
-    // The last connection to close removes the WAL by name.
+    // The last connection to close makes a checkpoint, and removes the WAL by name.
     try files.verify()
+    try files.verifyBeforeCheckpoint(completely: true)
     pastReaders.forget()
     visibleReaders.forget()
     pool.interrupt()
+    files.forgetIndex()
     try pool.close()
     files.forgetLog()
   }

@@ -21,6 +21,9 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// The random id that the store got at its creation. Tokens contain it.
   public let storeID: UniqueID
 
+  /// The head at the first start with the present rules about what users see; set by `init` only.
+  public private(set) var accessRulesSince: Revision = 0
+
   let statements = StatementCache.Table()
   /// Replaced after a failure that leaves the state on disk unknown.
   let connections: Mutex<DatabasePool>
@@ -29,6 +32,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   let files: OpenedFiles
   let opener: StoreOpener
   let layout: StoreLayout
+  /// Nil for a store that was never migrated.
+  let earlier: EarlierVersions?
   let options: Options
   let reporter: StoreReporter
   let names = ShownNames()
@@ -162,8 +167,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       }
       try LogMark.refuseLoss(ofStoreAt: path)
       checkpointSpace = CheckpointSpace(path: path, directory: directory, options: options)
-      let files = try OpenedFiles(
-        directory: directory, path: path, lock: lock, clock: options.monotonicNanoseconds)
+      let files = try OpenedFiles(directory: directory, path: path, lock: lock, options)
       self.files = files
       let opener = StoreOpener(path: path, options: options, statements: statements, files: files)
       self.opener = opener
@@ -175,6 +179,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       }
       try StoreOpener.checkModel(pool, model, directory: directory)
       layout = try pool.read { try StoreVersions.layout($0, model: model) }
+      earlier = layout.versions.isEmpty ? nil : EarlierVersions(layout)
       pastReaders = KeyedReaders(maximum: options.maximumPastReaders, waitsForKey: true) { [layout, reporter] in
         let queue = try DatabaseQueue(path: path, configuration: opener.pastConfiguration)
         let limits = PastLimits(objects: options.maximumPastObjects, bytes: options.maximumPastBytes)
@@ -188,7 +193,12 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       try StoreOpener.upgrade(pool, layout: layout, log: reporter.log)
       try pool.writeWithoutTransaction { writer = try openWriter($0) }
       try openLog()
-      try pool.writeWithoutTransaction { try files.recordSize($0) }
+      try pool.writeWithoutTransaction { database in
+        let head = try invariant(writer, "a store that was opened has a writer").revision
+        // A migration may have changed the rules, too.
+        accessRulesSince = max(layout.since - 1, try ReadRulesMark.update(database, model, head: head))
+        try files.recordSize(database)
+      }
     } catch let error as DatabaseError {
       throw SQLiteFailure.of(error, path: path)
     } catch let error as MalformedMessage {
@@ -246,27 +256,33 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     if wasClosed { return }
     pastReaders.forget()
     visibleReaders.forget()
-    if files.isCutShort { return leaveOpen() }
+    if let damage = files.damage { return leaveOpen(damage) }
     turn.withLock { _ in
       closeLog()
       pool.writeWithoutTransaction { database in
         writer = nil
-        // If the checkpoint fails, the next start repeats it.
-        _ = try? database.checkpoint(.truncate)
       }
     }
+    // The last commits may have appended to a file that was cut meanwhile.
+    if let damage = files.damage { return leaveOpen(damage) }
+    pool.writeWithoutTransaction { database in
+      // If the checkpoint fails, the next start repeats it.
+      _ = try? database.checkpoint(.truncate)
+    }
+    files.forgetIndex()
     statements.removeAll()
     files.renameForeignLog(reporter.log)
     try pool.close()
     lock.release()
   }
 
-  /// Ends the use of a store whose file was cut short. Its connections stay open until the process ends: the last one
-  /// to close would copy SQLite's log over the rest of the file and remove the log, which a person may still need.
-  private func leaveOpen() {
+  /// Ends the use of a store with a damaged file. Its connections stay open until the process ends: the last one to
+  /// close would copy SQLite's log over the rest of the file and remove the log, which a person may still need.
+  private func leaveOpen(_ damage: any Error) {
     reporter.log.critical(
-      "the database file was cut short while it was open; it and its logs are left as they are",
-      metadata: ["file": "\(path)"])
+      "a file of the store was damaged while it was open; it and its logs are left as they are",
+      metadata: ["cause": "\(damage)"])
+    files.forgetIndex()
     _ = Unmanaged.passRetained(pool)
     lock.release()
   }

@@ -23,6 +23,8 @@ package struct StoreHooks: Sendable {
   package var past: (@Sendable ([PastChange]) -> [PastChange])?
   /// Called when a statement begins to run, with whether it runs on a reader's connection.
   package var willRunStatement: (@Sendable (_ isReader: Bool) -> Void)?
+  /// Called before SQLite's log is read for a comparison, with the number of bytes.
+  package var willReadLog: (@Sendable (_ bytes: Int) -> Void)?
 
   /// Whether reads do not see the commits that have gathered.
   package var hidesGathered = false

@@ -129,6 +129,8 @@ struct StoreOpener {
       if !hadLog { _ = try database.checkpoint(.passive) }
     }
     try files.seal()
+    // Last, because a pool that is not returned closes, and unmaps the index.
+    pool.writeWithoutTransaction { files.observeIndex($0) }
     return pool
   }
 

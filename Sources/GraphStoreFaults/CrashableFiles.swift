@@ -31,6 +31,8 @@ public enum CrashableFiles {
     case cannotUnlockOnce
     /// Unlocks of read marks that were locked exclusively fail.
     case cannotUnlock
+    /// The given number of attempts to lock the log for writing fail, as when `fcntl` returns EAGAIN or ENOLCK.
+    case cannotLockForWriting(attempts: Int)
   }
 
   struct Folder {

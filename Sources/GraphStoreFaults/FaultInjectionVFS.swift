@@ -114,7 +114,7 @@ enum FaultInjectionVFS {
       switch (folder.fault, operation) {
       case (.cannotLock, .lock): return lockFailed
       case (nil, _), (_, .lock), (.cannotLock, _), (.cannotUnlockOnce, _), (.cannotUnlock, _),
-        (.notSynchronized, .write):
+        (.cannotLockForWriting, _), (.notSynchronized, .write):
         return SQLITE_OK
       case (.full, _): return SQLITE_FULL
       case (.fullAfter(let operations), _):
@@ -153,6 +153,20 @@ enum FaultInjectionVFS {
       if case .cannotUnlock? = folder.fault { return true }
       guard case .cannotUnlockOnce? = folder.fault, readMark == 1 else { return false }
       folder.fault = nil
+      folders[open.folder] = folder
+      return true
+    }
+  }
+
+  /// Whether the lock for writing must fail as if another process had it.
+  private static func writeLockFails(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Bool {
+    let number = number(file)
+    guard let open = files.withLock({ $0.open[number] }) else { return false }
+    return CrashableFiles.folders.withLock { folders in
+      guard var folder = folders[open.folder], case .cannotLockForWriting(let attempts)? = folder.fault else {
+        return false
+      }
+      folder.fault = attempts > 1 ? .cannotLockForWriting(attempts: attempts - 1) : nil
       folders[open.folder] = folder
       return true
     }
@@ -289,6 +303,9 @@ enum FaultInjectionVFS {
       if offset >= 4, flags == SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE,
         FaultInjectionVFS.unlockFails(file, readMark: offset - 3)
       {
+        return SQLITE_BUSY
+      }
+      if offset == 0, flags == SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE, FaultInjectionVFS.writeLockFails(file) {
         return SQLITE_BUSY
       }
       return FaultInjectionVFS.wrapped(file).map { $0.pointee.pMethods.pointee.xShmLock($0, offset, count, flags) }

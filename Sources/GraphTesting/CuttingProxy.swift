@@ -3,7 +3,8 @@ import GraphModel
 import GraphWire
 import Synchronization
 
-/// A proxy between clients and a daemon that cuts the connection once, after a given number of frames.
+/// A proxy between clients and a daemon that cuts the connection once, after a given number of frames or instead of
+/// forwarding a fetch.
 ///
 /// It records fetches, so that a test can count them, and can refuse live queries in the server's place. It runs on a
 /// thread of its own, so that waiting callers cannot starve it.
@@ -17,6 +18,15 @@ public final class CuttingProxy: Sendable {
     var isStopping = false
     var fetches = [Fetch]()
     var refusals = [EntityNumber: Refusal]()
+    /// The entity at whose next fetch the connection is cut.
+    var fetchToCut: EntityNumber?
+  }
+
+  /// The treatment of a client's message.
+  private enum Decision {
+    case forward
+    case answer(ToClient)
+    case cut
   }
 
   private struct Pair {
@@ -63,6 +73,9 @@ public final class CuttingProxy: Sendable {
 
   /// Refuses live queries of exactly these entities from now on.
   public func refuse(_ refusals: [EntityNumber: Refusal]) { state.withLock { $0.refusals = refusals } }
+
+  /// Cuts the connection instead of forwarding the next fetch of an entity.
+  public func cut(atFetchOf entity: EntityNumber) { state.withLock { $0.fetchToCut = entity } }
 
   /// Closes all connections and stops listening.
   public func stop() { state.withLock { $0.isStopping = true } }
@@ -112,7 +125,10 @@ public final class CuttingProxy: Sendable {
     if bytes.isEmpty { return false }
     pair[keyPath: decoder].append(bytes)
     while let body = try? pair[keyPath: decoder].next() {
-      if source == \.client, let answer = answer(to: body) {
+      switch source == \.client ? decision(on: body) : .forward {
+      case .forward: break
+      case .cut: return false
+      case .answer(let answer):
         guard Self.write(Frame.encode(answer), to: pair.client) else { return false }
         continue
       }
@@ -130,18 +146,22 @@ public final class CuttingProxy: Sendable {
     return true
   }
 
-  /// The proxy's own answer to a message that it does not forward; nil for other messages.
-  private func answer(to body: ArraySlice<UInt8>) -> ToClient? {
+  private func decision(on body: ArraySlice<UInt8>) -> Decision {
     var reader = BinaryReader(body)
-    guard let message = try? ToServer(from: &reader) else { return nil }
+    guard let message = try? ToServer(from: &reader) else { return .forward }
     return state.withLock { state in
       switch message.body {
-      case .fetch(let fetch): state.fetches.append(fetch)
+      case .fetch(let fetch):
+        state.fetches.append(fetch)
+        if fetch.entity == state.fetchToCut {
+          (state.fetchToCut, state.wasCut) = (nil, true)
+          return .cut
+        }
       case .subscribe(let query):
-        if let refusal = state.refusals[query.entity] { return ToClient(message.request, .refused(refusal)) }
+        if let refusal = state.refusals[query.entity] { return .answer(ToClient(message.request, .refused(refusal))) }
       default: break
       }
-      return nil
+      return .forward
     }
   }
 

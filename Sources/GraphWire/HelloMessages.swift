@@ -93,6 +93,9 @@ public struct Welcome: Hashable, Sendable {
   public var role: String
   /// The roles of that principal; empty if it may do everything.
   public var grants: [GrantEntry]
+  /// A fingerprint of the server's rules about what the principal sees; 0 if it may do everything. With other rules,
+  /// the same roles show other objects.
+  public var rules: UInt64
 
   /// The welcome of a server with this model, whose dictionary it contains.
   public init(
@@ -112,6 +115,7 @@ public struct Welcome: Hashable, Sendable {
     self.principal = principal.id
     self.role = role.rawValue
     grants = if let rights { GrantEntry.all(of: rights) } else { [] }
+    rules = 0
     assert(
       model.entities.allSatisfy { $0.storedProperties.count == $0.slotCount },
       "the dictionary has a property for each value of an object")

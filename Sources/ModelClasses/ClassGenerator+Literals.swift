@@ -8,7 +8,7 @@ extension ClassGenerator {
   func name(_ name: String) -> String {
     let taken = [
       "context", "isInserted", "isDeleted", "hasChanges", "value", "setValue", "objects", "add", "remove", "insert",
-      "move", "observe", "self", "Self", "Type", "Protocol", "init", "entityName",
+      "move", "observe", "self", "Self", "Type", "Protocol", "init", "entityName", "hashValue",
       "isFault", "isLoaded", "load", "loadedValue", "loadedObject",
     ]
     return taken.contains(name) ? name + "_" : name

@@ -22,6 +22,7 @@ extension Stickies {
   /// Connects to the daemon at `address`, by default the user's own, and closes the client when the body returns or
   /// throws, or its task is cancelled. Unsaved edits are lost then.
   /// - Throws: `ConnectFailure`, `SecurityFailure` or `Refusal` of the connection, and any error of the body.
+  @discardableResult
   public static func withClient<Result>(
     to address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true,
     security: TransportSecurity = TransportSecurity(), actor: isolated any Actor = #isolation,

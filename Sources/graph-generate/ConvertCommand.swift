@@ -5,23 +5,29 @@ import ModelClasses
 /// `graph-generate convert App.xcdatamodeld` writes the model files of a Core Data model and prints every difference.
 struct ConvertCommand {
   private static let usage = """
-    usage: graph-generate convert MODEL [--output DIR] [--name NAME]
+    usage: graph-generate convert MODEL [--output DIR] [--name NAME] [--versions A,B,...]
       MODEL   an .xcdatamodeld, an .xcdatamodel, or a file contents
       DIR     the folder of the model files; by default Schema/NAME
       NAME    the name of the model; by default that of MODEL
+      A,B,... the names of all versions, oldest first; needed if numbers in the names do not give the order
     """
 
   private var path: String?
   private var output: String?
   private var name: String?
+  private var order: [String]?
 
   init(_ arguments: some Sequence<String>) {
     var rest = Array(arguments)[...]
     while let argument = rest.popFirst() {
       switch argument {
-      case "--output", "--name":
+      case "--output", "--name", "--versions":
         guard let value = rest.popFirst(), !value.isEmpty else { fail("\(argument) needs a value\n\(Self.usage)") }
-        if argument == "--output" { output = value } else { name = value }
+        switch argument {
+        case "--output": output = value
+        case "--name": name = value
+        default: order = value.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
       case "--help", "-h":
         print(Self.usage)
         exit(0)
@@ -37,7 +43,7 @@ struct ConvertCommand {
     guard let path else { fail("no model was given\n\(Self.usage)") }
     let conversion: CoreDataConversion
     do {
-      conversion = try CoreDataConversion(CoreDataBundle.read(path), name: name)
+      conversion = try CoreDataConversion(CoreDataBundle.read(path), name: name, order: order)
     } catch {
       // The form of a compiler's messages, so that editors show them in the file.
       FileHandle.standardError.write(Data("\(error)\n".utf8))

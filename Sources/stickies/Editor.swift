@@ -1,6 +1,7 @@
 import Dispatch
 import FoundationEssentials
 import GraphModel
+import GraphShell
 
 #if canImport(Glibc)
   import Glibc
@@ -14,6 +15,9 @@ import GraphModel
 /// saved.
 struct Editor {
   let text: String
+  /// Whether the editor has written the file. Otherwise the user ended it without a change, or the editor returned
+  /// while its window is still open; then the file is kept for a text that is saved later.
+  let wasWritten: Bool
   private let directory: String
 
   /// The file of an open editor, or of an editor that has ended with a text that is not saved yet.
@@ -22,11 +26,11 @@ struct Editor {
   /// The text that the editor was opened with.
   @MainActor private static var openText = ""
 
-  /// Files of editors that returned at once. Texts that are saved in them later are only in these files.
+  /// Files of editors that returned without writing them. Texts that are saved in them later are only in these files.
   @MainActor private(set) static var leftFiles = [String]()
 
-  /// The minimum duration of a session. An editor that returns sooner without writing the file has opened it in a
-  /// window that is still open.
+  /// The minimum duration of a session. An editor that returns sooner without writing the file has probably opened it
+  /// in a window that is still open; the command fails.
   static let briefestUse = Duration.seconds(2)
 
   /// The status of `system` for a command that the shell does not find, with exit code 127.
@@ -44,8 +48,9 @@ struct Editor {
     guard var edited = String(validating: bytes, as: UTF8.self) else {
       throw Refusal(.invalid, "the text in \(file) is not UTF-8; the note is unchanged")
     }
-    // Editors end a file with a newline that the user did not type.
-    if edited.hasSuffix("\n"), !text.hasSuffix("\n") { edited.removeLast() }
+    // Editors end a file with a newline, and some begin it with a mark, that the user did not type.
+    if !text.endsLine { edited.removeLineEnding() }
+    if text.unicodeScalars.first != "\u{FEFF}" { edited.removeByteOrderMark() }
     return edited
   }
 
@@ -83,15 +88,18 @@ struct Editor {
       throw Refusal(
         .unavailable, "your text is in \(file); the editor (\(editor)) failed, and the note is unchanged")
     }
-    if ContinuousClock.now - start < briefestUse, FileState(file) == state {
+    let wasWritten = FileState(file) != state
+    if !wasWritten {
       openDirectory = nil
       leftFiles.append(file)
+    }
+    if !wasWritten, ContinuousClock.now - start < briefestUse {
       throw Refusal(
         .unavailable,
         "text saved later stays in \(file); the editor (\(editor)) returned at once, and the note is unchanged: set VISUAL "
           + "to an editor that waits, such as \(waiting(editor))")
     }
-    return Editor(text: try contents(of: file, opened: text), directory: directory)
+    return Editor(text: try contents(of: file, opened: text), wasWritten: wasWritten, directory: directory)
   }
 
   /// The editor's command: `$VISUAL`, or else `$EDITOR`, or else vi. A blank variable counts as unset.
@@ -140,9 +148,9 @@ struct Editor {
     return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Removes the file after its text was committed.
+  /// Removes the file after its text was committed. A file that the editor has not written stays.
   @MainActor
-  func discard() { Self.discard(directory) }
+  func discard() { if wasWritten { Self.discard(directory) } }
 
   /// Removes the file of the last editor.
   @MainActor

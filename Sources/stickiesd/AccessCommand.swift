@@ -11,7 +11,7 @@ struct AccessCommand: AsyncParsableCommand {
 
   struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show which role and which rule decide about an object.",
+      commandName: "explain", abstract: "Show which role and which rule decide about an object.",
       discussion: """
         It reads the object beside a running daemon. Without an operation it explains all of them: read, insert (of an \
         equal object), update and delete.
@@ -47,7 +47,7 @@ struct AccessCommand: AsyncParsableCommand {
         }
         let explanation = AccessExplanation(of: user, image, model: model)
         if json { return Console.print(explanation.json(operations).text) }
-        for line in explanation.lines(operations) { Console.print(line) }
+        for line in explanation.lines(operations) { Console.printLine(line) }
       }
     }
   }

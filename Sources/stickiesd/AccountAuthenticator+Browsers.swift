@@ -31,11 +31,11 @@ extension AccountAuthenticator: BrowserLogins {
         throw Refusal(.notAllowed, "the token no longer exists; log in with a new one")
       }
       let record = try state.get()
-      return LoginCodes.Login(user: record.user.id, expires: record.expires)
+      return LoginCodes.Login(user: record.user.id, token: selector, expires: record.expires)
     case .named(""):
       throw Refusal(
         .invalid, "you are the daemon's own user, who has no account: name a user with stickies login --browser --user")
-    case .named(let name): return LoginCodes.Login(user: try file.user(named: name).id, expires: nil)
+    case .named(let name): return LoginCodes.Login(user: try file.user(named: name).id, token: nil, expires: nil)
     }
   }
 
@@ -56,12 +56,12 @@ extension AccountAuthenticator: BrowserLogins {
         login = found
       case .token(let text):
         let record = try file.authenticate(AccessToken(parsing: text), now: now)
-        login = LoginCodes.Login(user: record.user.id, expires: record.expires)
+        login = LoginCodes.Login(user: record.user.id, token: record.selector, expires: record.expires)
       }
       var end = now + Self.lifetime
       if let expires = login.expires { end = min(end, expires) }
       let token = try file.createBrowserToken(
-        ofUser: login.user, expires: end, now: now, random: AccountCommand.random)
+        ofUser: login.user, parent: login.token, expires: end, now: now, random: AccountCommand.random)
       return BrowserToken(text: token.secretText, seconds: (end - now) / 1_000_000)
     }
   }

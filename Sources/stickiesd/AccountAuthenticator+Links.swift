@@ -11,14 +11,18 @@ extension AccountAuthenticator: ShareLinks {
       let made = try file.shareScope(
         request.scope, role: request.role, label: request.label, expires: request.seconds.map { now + $0 * 1_000_000 },
         by: sharer, now: now, random: AccountCommand.random)
-      return try Self.link(made.link, to: request.scope, secret: made.token.secretText)
+      return try Self.link(
+        made.link, to: request.scope, secret: made.token.secretText, makers: [sharer.id: sharer.name])
     }
   }
 
   func links(to scope: UniqueID, for credential: String) -> Result<[ShareLink], Refusal> {
     result {
       let (file, sharer) = try sharer(credential)
-      return try file.links(to: scope, for: sharer, now: now).map { try Self.link($0, to: scope, secret: nil) }
+      let makers = try file.names()
+      return try file.links(to: scope, for: sharer, now: now).map {
+        try Self.link($0, to: scope, secret: nil, makers: makers)
+      }
     }
   }
 
@@ -40,11 +44,14 @@ extension AccountAuthenticator: ShareLinks {
     return (file, try file.authenticate(AccessToken(parsing: credential), now: now).user)
   }
 
-  private static func link(_ record: TokenRecord, to scope: UniqueID, secret: String?) throws -> ShareLink {
+  /// - Parameter makers: the names of users by their ids.
+  private static func link(
+    _ record: TokenRecord, to scope: UniqueID, secret: String?, makers: [String: String]
+  ) throws -> ShareLink {
     let grant = try invariant(
       record.user.grants.first { $0.scope == scope }, "a link to a scope has a role there")
     return ShareLink(
-      id: record.user.id, name: record.user.name, role: grant.role, created: record.created, expires: record.expires,
-      used: record.lastUsed, secret: secret)
+      id: record.user.id, name: record.user.name, maker: record.user.maker.flatMap { makers[$0] }, role: grant.role,
+      created: record.created, expires: record.expires, used: record.lastUsed, secret: secret)
   }
 }

@@ -50,7 +50,7 @@ struct UserCommand: AsyncParsableCommand {
     subcommands: [Add.self, List.self, Rename.self, Remove.self])
 
   struct Add: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Add a user, and print its id.")
+    static let configuration = CommandConfiguration(commandName: "add", abstract: "Add a user, and print its id.")
 
     @OptionGroup var store: StoreFlags
     @Argument(help: "The name, which others see beside the user's changes.") var name: String
@@ -75,7 +75,7 @@ struct UserCommand: AsyncParsableCommand {
   }
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the users.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the users.")
 
     @OptionGroup var store: StoreFlags
     @Flag(help: "Include removed users.") var all = false
@@ -89,10 +89,10 @@ struct UserCommand: AsyncParsableCommand {
         if json { return Console.print(JSON.array(users.map { $0.json(names) }).text) }
         for user in users {
           let note = user.isRemoved ? "  removed" : ""
-          Console.print(
+          Console.printLine(
             "\(user.principal.id)  \(AccountCommand.text(user.created))  \(user.roleText)  \(user.name)\(note)")
           for grant in user.grants where grant.scope != nil {
-            Console.print("  \(grant.role.rawValue) on \(names.text(grant))")
+            Console.printLine("  \(grant.role.rawValue) on \(names.text(grant))")
           }
         }
       }
@@ -101,7 +101,7 @@ struct UserCommand: AsyncParsableCommand {
 
   struct Rename: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Rename a user.",
+      commandName: "rename", abstract: "Rename a user.",
       discussion: "From the user's next change on, history shows the new name, for earlier changes as well.")
 
     @OptionGroup var store: StoreFlags
@@ -119,9 +119,10 @@ struct UserCommand: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Remove a user, and end the user's sessions.",
+      commandName: "remove", abstract: "Remove a user, and end the user's sessions and share links.",
       discussion: """
-        The user's changes and their author stay in history. The name may be used again, for another user. With \
+        The share links that the user made on the web board end, too, because the user may know them; --keep-links keeps \
+        them. The user's changes and their author stay in history. The name may be used again, for another user. With \
         --erase-name the name is forgotten: history shows the user's id instead, from the daemon's next turn or start \
         on. Backups keep what they have.
         """)
@@ -129,16 +130,23 @@ struct UserCommand: AsyncParsableCommand {
     @OptionGroup var store: StoreFlags
     @Argument(help: "The name; with --erase-name also the id of a removed user.") var name: String
     @Flag(help: "Erase the name.") var eraseName = false
+    @Flag(help: "Keep the share links that the user made.") var keepLinks = false
     @Flag(help: "Print the result as one line of JSON.") var json = false
 
     mutating func run() async throws {
       try await AccountCommand.run(store, json: json) { file in
-        if eraseName {
-          try file.eraseUser(name, now: AccountCommand.now)
-        } else {
-          try file.removeUser(name, now: AccountCommand.now)
+        let now = AccountCommand.now
+        let links =
+          if eraseName {
+            try file.eraseUser(name, keepsLinks: keepLinks, now: now)
+          } else {
+            try file.removeUser(name, keepsLinks: keepLinks, now: now)
+          }
+        if json {
+          let names = JSON.array(links.map { .string($0.name) })
+          return Console.print(JSON.object([.init("removed", .string(name)), .init("links", names)]).text)
         }
-        if json { Console.print(JSON.object([.init("removed", .string(name))]).text) }
+        for link in links { Console.printLine("ended \(link.name)") }
       }
     }
   }

@@ -2,7 +2,6 @@ import ArgumentParser
 import CommandLineIO
 import Foundation
 import GraphAccess
-import GraphHub
 import GraphModel
 
 /// `stickiesd audit`

@@ -8,7 +8,7 @@ import StickiesModel
 
 struct Backup: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Copy the store into one file, with or without a running daemon.",
+    commandName: "backup", abstract: "Copy the store into one file, with or without a running daemon.",
     discussion: """
       The file holds one revision, even if clients commit meanwhile. It is named FILE.partial until it is on disk and \
       has passed the checks of "stickiesd check"; then it is renamed to FILE.
@@ -62,7 +62,7 @@ struct Backup: AsyncParsableCommand {
           .init("seconds", .double(seconds)), .init("verified", .bool(true)),
         ]).text)
     } else {
-      Console.print(
+      Console.printLine(
         "\(file): \(counted(report.objects)) at revision \(report.head.revision), \(report.bytes) bytes, "
           + "\(seconds.formatted(1)) s, verified")
     }
@@ -71,7 +71,7 @@ struct Backup: AsyncParsableCommand {
 
 struct Restore: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Replace the store with a backup; the previous store is kept beside it.",
+    commandName: "restore", abstract: "Replace the store with a backup; the previous store is kept beside it.",
     discussion: """
       Stop the daemon first. The complete backup is verified before anything changes. The present store is renamed to \
       graph.sqlite.before-DATE in the same directory; it is never deleted automatically.
@@ -105,8 +105,8 @@ struct Restore: AsyncParsableCommand {
           .init("previous", report.previous.map { .string($0) } ?? .null),
         ]).text)
     } else {
-      Console.print("restored \(counted(report.objects)) at revision \(report.head.revision) from \(file)")
-      if let previous = report.previous { Console.print("the previous store is now \(previous)") }
+      Console.printLine("restored \(counted(report.objects)) at revision \(report.head.revision) from \(file)")
+      if let previous = report.previous { Console.printLine("the previous store is now \(previous)") }
     }
   }
 

@@ -5,6 +5,7 @@ import GraphStoreTools
 
 struct Compact: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "compact",
     abstract: "Remove old commits from the history, and return the free space to the file system.",
     discussion: """
       Stop the daemon first. A commit is removed if it is not among the newest --keep-commits, is older than \

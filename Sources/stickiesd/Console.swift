@@ -14,6 +14,12 @@ enum Console {
     }
   }
 
-  /// Prints the description of a value.
-  static func print(_ value: some CustomStringConvertible) { print(value.description) }
+  /// Prints one line for a person. Names, labels and paths are text of others: their control characters are escaped.
+  static func printLine(_ text: String) { print(text.escapedForLine) }
+
+  /// Writes a message to standard error, after the program's name; escaped in the same way.
+  static func message(_ text: String) {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    StandardError.write("stickiesd: " + lines.map(\.escapedForLine).joined(separator: "\n"))
+  }
 }

@@ -49,7 +49,8 @@ enum VersionText {
 }
 
 struct Serve: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Serve a store until SIGTERM or Ctrl-C.")
+  static let configuration = CommandConfiguration(
+    commandName: "serve", abstract: "Serve a store until SIGTERM or Ctrl-C.")
 
   @OptionGroup var store: StoreFlags
 
@@ -87,7 +88,7 @@ struct Serve: AsyncParsableCommand {
         listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history, network: network,
         http: http)
       LoggingSystem.bootstrap { label in
-        var handler = StreamLogHandler.standardError(label: label)
+        var handler = LineLogHandler(.standardError(label: label, metadataProvider: nil))
         handler.logLevel = settings.logLevel
         return handler
       }
@@ -190,7 +191,7 @@ enum DescriptorLimitRaiser {
 
 struct Check: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Verify a store: SQLite's own check, the rules of the model, history, checksums.",
+    commandName: "check", abstract: "Verify a store: SQLite's own check, the rules of the model, history, checksums.",
     discussion: """
       Stop the daemon first. Prints "sound", or the findings. Changes nothing: commits that are in the commit log only \
       are verified and counted, and the next start applies them. Exit codes: 0 sound, 1 findings or no store, 64 usage.
@@ -209,7 +210,7 @@ struct Check: AsyncParsableCommand {
       if json {
         Console.print(CheckText.json(report))
       } else {
-        for finding in report.findings { Console.print(finding) }
+        for finding in report.findings { Console.printLine(finding.description) }
         if report.findings.isEmpty { Console.print(CheckText.sound(report)) }
       }
       guard report.findings.isEmpty else { throw ExitCode(1) }

@@ -17,7 +17,7 @@ struct GrantCommand: AsyncParsableCommand {
 
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Give a user a role; it replaces the user's role on the same scope.")
+      commandName: "add", abstract: "Give a user a role; it replaces the user's role on the same scope.")
 
     @OptionGroup var store: StoreFlags
     @OptionGroup var place: ScopeOption
@@ -36,7 +36,8 @@ struct GrantCommand: AsyncParsableCommand {
   }
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the roles of all users, or of one.")
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List the roles of all users, or of one.")
 
     @OptionGroup var store: StoreFlags
     @OptionGroup var place: ScopeOption
@@ -53,7 +54,7 @@ struct GrantCommand: AsyncParsableCommand {
         let names = await ScopeNames(of: lines.map(\.1), flags)
         if json { return Console.print(JSON.array(lines.map { $1.json(of: $0, names) }).text) }
         for (user, grant) in lines {
-          Console.print(
+          Console.printLine(
             "\(names.text(grant))  \(grant.role.rawValue)  \(AccountCommand.text(grant.created))  \(user.name)")
         }
       }
@@ -62,7 +63,7 @@ struct GrantCommand: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Remove a user's role.",
+      commandName: "remove", abstract: "Remove a user's role.",
       discussion: "Without --on, the role on the complete store; roles on scopes stay.")
 
     @OptionGroup var store: StoreFlags

@@ -7,7 +7,7 @@ import StickiesModel
 
 struct Migrate: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Migrate a store to the newest version of its model.",
+    commandName: "migrate", abstract: "Migrate a store to the newest version of its model.",
     discussion: """
       Stop the daemon first. The command writes and verifies a copy of the store beside it, then migrates the store in \
       one transaction. If it is interrupted, the store has either the old version or the new one. With --dry-run it \
@@ -47,7 +47,7 @@ struct Migrate: AsyncParsableCommand {
     options.isRehearsal = isRehearsal
     options.author = "stickiesd migrate"
     options.progress = { step, done in
-      StandardError.write("\(Int((done * 100).rounded()))% \(step)")
+      StandardError.write("\(Int((done * 100).rounded()))% \(step)".escapedForLine)
     }
     let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
     return try StoreMigration(directory: directory, models: models, now: now, options: options).run()
@@ -71,7 +71,7 @@ enum MigrationText {
     lines.append("rows rewritten: \(report.rewritten); \(report.milliseconds) ms")
     if let backup = report.backup { lines.append("the previous store: \(backup)") }
     if isRehearsal { lines.append("this was a rehearsal: nothing was changed") }
-    return lines.joined(separator: "\n")
+    return lines.map(\.escapedForLine).joined(separator: "\n")
   }
 
   /// Describes a loss, for example `Member.visits, 2 values that are recomputed with another result (ID, ID)`.

@@ -14,7 +14,8 @@ struct ShareCommand: AsyncParsableCommand {
     subcommands: [Create.self, List.self, Remove.self], defaultSubcommand: Create.self)
 
   struct Create: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Make a share link, and print its secret once.")
+    static let configuration = CommandConfiguration(
+      commandName: "create", abstract: "Make a share link, and print its secret once.")
 
     @OptionGroup var store: StoreFlags
     @Argument(help: ArgumentHelp("The scope: \(ObjectName.forms).")) var object: String
@@ -48,7 +49,8 @@ struct ShareCommand: AsyncParsableCommand {
   }
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the share links, without their secrets.")
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List the share links, without their secrets.")
 
     @OptionGroup var store: StoreFlags
     @Flag(help: "Print the result as one line of JSON.") var json = false
@@ -60,20 +62,28 @@ struct ShareCommand: AsyncParsableCommand {
         let tokens = try file.tokens(now: AccountCommand.now).filter { $0.user.isLink && !$0.isBrowser }
         let names = await ScopeNames(of: tokens.flatMap(\.user.grants), flags)
         if json { return Console.print(JSON.array(tokens.map { Self.json($0, names) }).text) }
+        let users = try file.names()
         for token in tokens {
           for grant in token.user.grants {
-            Console.print(
+            Console.printLine(
               "\(names.text(grant))  \(grant.role.rawValue)  expires \(AccountCommand.text(token.expires))  used "
-                + "\(AccountCommand.text(token.lastUsed))  \(token.user.name)")
+                + "\(AccountCommand.text(token.lastUsed))  \(token.user.name)\(Self.maker(of: token, users))")
           }
         }
       }
+    }
+
+    /// The end of a line: the name of the user who made the link, or its id if the name was erased.
+    private static func maker(of token: TokenRecord, _ names: [String: String]) -> String {
+      guard let id = token.user.maker else { return "" }
+      return "  by \(names[id, default: Principal.accountPrefix + id])"
     }
 
     private static func json(_ token: TokenRecord, _ names: ScopeNames) -> JSON {
       .object([
         .init("name", .string(token.user.name)), .init("user", .string(token.user.principal.id)),
         .init("token", .string(token.selector.description)),
+        .init("maker", token.user.maker.map { .string(Principal.accountPrefix + $0) } ?? .null),
         .init("grants", .array(token.user.grants.map { .object(names.members(of: $0)) })),
         .init("created", AccountCommand.json(token.created)), .init("expires", AccountCommand.json(token.expires)),
         .init("used", AccountCommand.json(token.lastUsed)),
@@ -83,11 +93,11 @@ struct ShareCommand: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Remove a share link.",
+      commandName: "remove", abstract: "Remove a share link.",
       discussion: "A running daemon ends the sessions of its holders within a second.")
 
     @OptionGroup var store: StoreFlags
-    @Argument(help: "The last column of stickiesd share list, with or without \"link: \".") var name: String
+    @Argument(help: "The name that stickiesd share list shows, with or without \"link: \".") var name: String
     @Flag(help: "Print the result as one line of JSON.") var json = false
 
     mutating func run() async throws {

@@ -39,7 +39,7 @@ enum StoreCommand {
       case let unsound as StoreBackup.VerificationError:
         name = "unsound"
         members = [.init("findings", FindingText.json(unsound.findings))]
-        if !json { for finding in unsound.findings { Console.print(finding) } }
+        if !json { for finding in unsound.findings { Console.printLine(finding.description) } }
       case is MigrationRefusal:
         text += "\nThe store was not changed."
       case let failure as StoreFailure: name = failure.code.rawValue
@@ -52,8 +52,11 @@ enum StoreCommand {
       // With --json, the reasons for a refused migration are already on standard output, with ids.
       let isLine = json && !(error is MigrationRefusal)
       let object = [JSON.Member("code", .string(name)), .init("message", .string(text))] + members
-      let line = isLine ? JSON.object([.init("error", .object(object))]).text : "stickiesd: \(text)"
-      StandardError.write(line)
+      if isLine {
+        StandardError.write(JSON.object([.init("error", .object(object))]).text)
+      } else {
+        Console.message(text)
+      }
       throw ExitCode(exit)
     }
   }

@@ -13,7 +13,7 @@ struct TokenCommand: AsyncParsableCommand {
     subcommands: [Create.self, List.self, Revoke.self])
 
   struct Create: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Make a token, and print it once.")
+    static let configuration = CommandConfiguration(commandName: "create", abstract: "Make a token, and print it once.")
 
     @OptionGroup var store: StoreFlags
     @Argument(help: "The name of the user.") var user: String
@@ -41,7 +41,8 @@ struct TokenCommand: AsyncParsableCommand {
   }
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the tokens, without their secrets.")
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List the tokens, without their secrets.")
 
     @OptionGroup var store: StoreFlags
     @Option(help: ArgumentHelp("Only the tokens of this user.", valueName: "name")) var user: String?
@@ -59,7 +60,7 @@ struct TokenCommand: AsyncParsableCommand {
           parts.append("used \(AccountCommand.text(token.lastUsed))")
           if let revoked = token.revoked { parts.append("revoked \(AccountCommand.text(revoked))") }
           if !token.label.isEmpty { parts.append(token.label) }
-          Console.print(parts.joined(separator: "  "))
+          Console.printLine(parts.joined(separator: "  "))
         }
       }
     }
@@ -67,7 +68,11 @@ struct TokenCommand: AsyncParsableCommand {
 
   struct Revoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Revoke a token.", discussion: "A running daemon ends its sessions within a second.")
+      commandName: "revoke", abstract: "Revoke a token, and those of the browsers that logged in with it.",
+      discussion: """
+        A running daemon ends its sessions within a second. After a theft look at "stickiesd share list", too: an owner's \
+        token makes share links, which stay.
+        """)
 
     @OptionGroup var store: StoreFlags
     @Argument(help: "The first column of stickiesd token list: sixteen digits.") var token: String
@@ -96,6 +101,7 @@ extension TokenRecord {
     .object([
       .init("token", .string(selector.description)), .init("user", .string(user.principal.id)),
       .init("name", .string(user.name)), .init("label", .string(label)), .init("browser", .bool(isBrowser)),
+      .init("parent", parent.map { .string($0.description) } ?? .null),
       .init("created", AccountCommand.json(created)), .init("expires", AccountCommand.json(expires)),
       .init("used", AccountCommand.json(lastUsed)), .init("revoked", AccountCommand.json(revoked)),
     ])

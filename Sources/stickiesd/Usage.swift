@@ -53,8 +53,7 @@ extension Daemon {
 
   private static func refuse(_ sentence: String, json: Bool) -> Never {
     let object = JSON.object([.init("code", .string("usage")), .init("message", .string(sentence))])
-    let line = json ? JSON.object([.init("error", object)]).text : "stickiesd: \(sentence)"
-    StandardError.write(line)
+    if json { StandardError.write(JSON.object([.init("error", object)]).text) } else { Console.message(sentence) }
     exit(withError: ExitCode.validationFailure)
   }
 

@@ -98,6 +98,37 @@ import Testing
     try check(program, compiler.classes(of: model), compiler)
   }
 
+  /// Names of members that every object has, or that an object of Core Data has.
+  @Test func propertiesMayHaveNamesOfMembersOfObjects() throws {
+    let names = ["description", "hash", "hashValue", "isEqual", "objectID", "modelContext", "context", "identity"]
+    let model = """
+      {"format": 1, "name": "Clash", "version": 1, "entities": [
+        {"name": "Thing", "attributes": [
+          \(names.map { "{\"name\": \"\($0)\", \"type\": \"string\"}" }.joined(separator: ", "))]},
+        {"name": "Part", "parent": "Thing", "relationships": [
+          {"name": "managedObjectContext", "destination": "Part", "inverse": "persistentModelID"},
+          {"name": "persistentModelID", "destination": "Part", "inverse": "managedObjectContext", "toMany": true}]}]}
+      """
+    let program = """
+      import GraphModel
+      import GraphReplica
+
+      func edit(in context: ObjectContext) {
+        let (thing, part) = (Thing(in: context), Part(in: context))
+        (thing.description, thing.hash, thing.hashValue_, thing.isEqual) = ("a", "b", "c", "d")
+        (part.objectID, part.modelContext, part.context_, part.identity) = ("e", "f", "g", "h")
+        part.managedObjectContext = part
+        part.persistentModelID.insert(part)
+        let things: Set = [thing, part]
+        let (hash, text): (Int, String) = (thing.hashValue, thing.hash + part.objectID)
+        _ = (things.contains(part), [thing].firstIndex(of: part), thing == part, hash, text)
+      }
+      _ = GraphPredicate(Thing.self) { $0.hash == "a" && $0.hashValue_ == "b" && $0.objectID == "c" }
+      """
+    let compiler = try Compiler()
+    try check(program, compiler.classes(of: model), compiler)
+  }
+
   private func check(_ program: String, _ classes: String, _ compiler: Compiler) throws {
     let result = try compiler.check(["main.swift": program, "Generated.swift": classes])
     #expect(result.status == 0, "\(result.text)")

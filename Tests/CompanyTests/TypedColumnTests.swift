@@ -1,3 +1,4 @@
+import Foundation
 import GraphModel
 import GraphReplica
 import Testing
@@ -83,9 +84,20 @@ import Testing
     ]
     let (title, status, due, client, owner, half) = try row.tuple(of: values, in: model)
     // The same columns are optional as in the model. A calculation is optional, too, because it may have no result.
-    let types: (String, Status, Timestamp?, String?, ObjectID, Double?) = (title, status, due, client, owner, half)
+    let types: (String, Status, Date?, String?, ObjectID, Double?) = (title, status, due, client, owner, half)
     #expect(types.0 == "Bridge" && types.1 == .running && types.2 == nil && types.3 == "Acme")
     #expect(types.4 == department && types.5 == 0.5)
+  }
+
+  @Test func dateOfRowIsExact() throws {
+    let row = TypedRow(Person.self) { person in
+      person.hired
+      person.hired.minimum
+    }
+    let time: Timestamp = 1_772_323_200_123_457
+    let (hired, first) = try row.tuple(of: [.date(time), .date(time)], in: model)
+    let dates: (Date, Date?) = (hired, first)
+    #expect(dates.0.microseconds == time && dates.1?.microseconds == time)
   }
 
   @Test func valueOfAnotherTypeNamesItsColumn() throws {

@@ -22,12 +22,22 @@ import Testing
   }
 
   @Test func versionsAreInTheOrderOfTheirNumbers() {
-    let names = ["App 10", "App", "App 2", "App 9.5.0", "App 8.2.18", "App 14.0.0", "AppV2", "App 02"]
+    let names = ["App 10", "App", "App 2", "App 9.5.0", "App 8.2.18", "App 14.0.0", "AppV2", "App 02", "App3"]
     #expect(
-      names.sorted(by: CoreDataBundle.precedes)
-        == ["App", "App 02", "App 2", "App 8.2.18", "App 9.5.0", "App 10", "App 14.0.0", "AppV2"])
-    #expect(!CoreDataBundle.precedes("A 1", "A 1"))
-    #expect(CoreDataBundle.precedes("A 1", "A 99999999999999999999999"))
+      names.map(VersionName.init).sorted().map(\.text)
+        == ["App", "App 02", "App 2", "App3", "App 8.2.18", "App 9.5.0", "App 10", "App 14.0.0", "AppV2"])
+    #expect(!(VersionName("A 1") < VersionName("A 1")))
+    #expect(VersionName("A 1") < VersionName("A 99999999999999999999999"))
+  }
+
+  @Test(arguments: [
+    ("App", "App 2", true), ("App 2", "App 10", true), ("App", "App v2", true), ("Model", "Modelv4", true),
+    ("Model 1.1", "Model.1. 2", true), ("Model_0", "Model_1", true), ("AddY", "Initial", false),
+    ("Model", "ModelIndexedKey", false), ("App 2", "App 2 fixed", false),
+  ])
+  func onlyNumbersGiveAnOrder(one: String, other: String, isNumbered: Bool) {
+    #expect(VersionName(one) < VersionName(other))
+    #expect(VersionName(other).isNumbered(after: VersionName(one)) == isNumbered)
   }
 
   @Test func bundleNamesItsCurrentVersion() throws {
@@ -66,6 +76,27 @@ import Testing
     }
   }
 
+  @Test func relativePathHasTheNameOfItsFolder() throws {
+    let temporary = try TemporaryFolder(["M.xcdatamodel/contents": Self.model])
+    defer { temporary.remove() }
+    let folder = temporary.path + "/M.xcdatamodel"
+    for path in ["\(folder)/.", "\(folder)/../M.xcdatamodel/./contents", "\(folder)/../M.xcdatamodel/"] {
+      #expect(try CoreDataBundle.read(path).name == "M", "\(path)")
+    }
+  }
+
+  @Test func emptyListOfTheCurrentVersionStatesNone() throws {
+    let files = [
+      "B.xcdatamodeld/B.xcdatamodel/contents": Self.model,
+      "B.xcdatamodeld/.xccurrentversion": Data("<plist><dict/></plist>".utf8),
+    ]
+    let temporary = try TemporaryFolder(files)
+    defer { temporary.remove() }
+    let bundle = try CoreDataBundle.read(temporary.path + "/B.xcdatamodeld")
+    #expect(bundle.current == nil)
+    #expect(try CoreDataConversion(bundle).current.sourceName == "B")
+  }
+
   @Test func missingPartsAreNamed() throws {
     let files = [
       "empty/file": Data(), "old.xcdatamodel/elements": Data(), "B.xcdatamodeld/B.xcdatamodel/layout": Data(),
@@ -94,7 +125,10 @@ import Testing
         current("C.xcdatamodel"),
         ":3:60: error: the current version is C.xcdatamodel, but the bundle has only B.xcdatamodel"
       ),
-      (Data("<plist><dict/></plist>".utf8), ":1:1: error: the file names no version under _XCCurrentVersionName"),
+      (
+        Data("<plist><dict><key>k</key></dict></plist>".utf8),
+        ":1:1: error: the file names no version under _XCCurrentVersionName"
+      ),
       (Data("<plist>".utf8), ":1:1: error: <plist> is not closed: the file ends at line 1, column 8"),
       (
         Data("bplist00".utf8),

@@ -51,7 +51,7 @@ import Testing
       Array(lines.suffix(3)) == [
         "Schema/Gaps/1.json: Gaps, 4 entities, 6 attributes, 4 relationships",
         "Schema/Gaps/2.json: Gaps 2, 4 entities, 8 attributes, 4 relationships, current",
-        "32 differences from the Core Data model",
+        "34 differences from the Core Data model",
       ])
     // The files are the same, so a second run changes nothing.
     #expect(try run(["convert", Self.gaps], in: folder.path).status == 0)
@@ -66,6 +66,37 @@ import Testing
     #expect(result.output.contains("models/1.json: Gaps 2, 4 entities, 8 attributes, 4 relationships, current\n"))
     let text = try String(contentsOfFile: "\(folder.path)/models/1.json", encoding: .utf8)
     #expect(text.contains("\"name\": \"Zoo\""))
+  }
+
+  @Test func orderOfVersionsCanBeStated() throws {
+    let model = { (body: String) in Data("<model><entity name=\"A\">\(body)</entity></model>".utf8) }
+    let attribute = "<attribute name=\"x\" optional=\"YES\" attributeType=\"String\"/>"
+    let folder = try TemporaryFolder([
+      "N.xcdatamodeld/Large.xcdatamodel/contents": model(attribute),
+      "N.xcdatamodeld/Small.xcdatamodel/contents": model(""),
+    ])
+    defer { folder.remove() }
+    let guessed = try run(["convert", "N.xcdatamodeld", "--output", "guessed"], in: folder.path)
+    #expect(guessed.output.contains("state the order with --versions \"Small,Large\"\n"))
+    #expect(guessed.output.contains("guessed/1.json: Small, "))
+    let stated = try run(
+      ["convert", "N.xcdatamodeld", "--output", "stated", "--versions", "Large, Small"], in: folder.path)
+    #expect(stated.output.contains("stated/1.json: Large, ") && !stated.output.contains("--versions"))
+    let wrong = try run(["convert", "N.xcdatamodeld", "--versions", "Large,Tiny"], in: folder.path)
+    #expect(wrong.status == 1)
+    #expect(
+      wrong.errors
+        == "N.xcdatamodeld: error: the stated order is Large, Tiny, but the versions are Large, Small; name each of them "
+        + "once\n")
+  }
+
+  @Test func contentsInTheWorkingDirectoryHaveTheNameOfTheirFolder() throws {
+    let folder = try TemporaryFolder(["App.xcdatamodel/contents": Data("<model><entity name=\"A\"/></model>".utf8)])
+    defer { folder.remove() }
+    for model in ["contents", "."] {
+      let result = try run(["convert", model, "--output", "../Schema"], in: folder.path + "/App.xcdatamodel")
+      #expect(result.output.contains("../Schema/1.json: App, 1 entity"), "\(model): \(result.output)")
+    }
   }
 
   @Test func otherFileIsNotOverwritten() throws {
@@ -91,10 +122,11 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/Schema"))
   }
 
-  @Test(arguments: [[], ["a", "b"], ["a", "--output"], ["--frob", "a"]])
+  @Test(arguments: [[], ["a", "b"], ["a", "--output"], ["a", "--versions"], ["--frob", "a"]])
   func wrongUseIsExplained(arguments: [String]) throws {
     let result = try run(["convert"] + arguments, in: "/")
     #expect(result.status == 1)
-    #expect(result.errors.contains("usage: graph-generate convert MODEL [--output DIR] [--name NAME]"))
+    #expect(
+      result.errors.contains("usage: graph-generate convert MODEL [--output DIR] [--name NAME] [--versions A,B,...]"))
   }
 }

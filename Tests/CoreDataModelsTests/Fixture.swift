@@ -141,13 +141,27 @@ struct Fixture: Sendable, CustomTestStringConvertible {
 
 /// Converts versions that a test writes as the contents of a `<model>` element.
 func convert(_ versions: String..., current: String? = nil) throws -> CoreDataConversion {
+  let named = versions.enumerated().map { index, text in
+    CoreDataBundle.Version(name: "App \(index + 1)", file: "\(index + 1)", bytes: bytes(text))
+  }
+  return try convert(named, current, nil)
+}
+
+/// Converts versions with these names.
+func convert(
+  named versions: [(name: String, text: String)], current: String? = nil, order: [String]? = nil
+) throws -> CoreDataConversion {
+  let named = versions.map { name, text in CoreDataBundle.Version(name: name, file: name, bytes: bytes(text)) }
+  return try convert(named, current, order)
+}
+
+private func bytes(_ text: String) -> [UInt8] { Array("<model>\(text)</model>".utf8) }
+
+private func convert(
+  _ versions: [CoreDataBundle.Version], _ current: String?, _ order: [String]?
+) throws -> CoreDataConversion {
   try CoreDataConversion(
-    CoreDataBundle(
-      name: "App", path: "App.xcdatamodeld",
-      versions: versions.enumerated().map { index, text in
-        CoreDataBundle.Version(
-          name: "App \(index + 1)", file: "\(index + 1)", bytes: Array("<model>\(text)</model>".utf8))
-      }, current: current))
+    CoreDataBundle(name: "App", path: "App.xcdatamodeld", versions: versions, current: current), order: order)
 }
 
 extension CoreDataConversion {

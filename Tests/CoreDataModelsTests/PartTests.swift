@@ -18,12 +18,56 @@ import Testing
   @Test(arguments: [
     ("Integer 16", "-7", Value.integer(-7)), ("Integer 32", "1e3", .integer(1_000)),
     ("Integer 64", "9223372036854775807", .integer(.max)), ("Double", "-0.5", .double(-0.5)),
-    ("Float", "3", .double(3)), ("Boolean", "YES", .bool(true)), ("Boolean", "0", .bool(false)),
+    ("Boolean", "YES", .bool(true)), ("Boolean", "0", .bool(false)),
     ("String", " a ", .string(" a ")), ("URI", "https://example.org/", .string("https://example.org/")),
   ])
   func defaultIsKept(type: String, text: String, expected: Value) throws {
     let (attribute, lines) = try attribute("attributeType=\"\(type)\" defaultValueString=\"\(text)\"")
     #expect(attribute.defaultValue == expected && lines == [])
+  }
+
+  @Test func floatIsReported() throws {
+    let (attribute, lines) = try attribute("attributeType=\"Float\" defaultValueString=\"3\"")
+    #expect(attribute.defaultValue == .double(3))
+    #expect(
+      lines == [
+        "changed: A.x: attributeType=\"Float\": a Float of 32 bits becomes a double of 64 bits: it keeps more digits, and a "
+          + "program converts it"
+      ])
+  }
+
+  @Test(arguments: [
+    ("Integer 16", Int64(Int16.min), Int64(Int16.max)), ("Integer 32", Int64(Int32.min), Int64(Int32.max)),
+  ])
+  func integerKeepsTheRangeOfItsType(type: String, least: Int64, most: Int64) throws {
+    let (plain, lines) = try attribute("attributeType=\"\(type)\"")
+    #expect(plain.minimum == .integer(least) && plain.maximum == .integer(most) && lines == [])
+    let (limited, _) = try attribute("attributeType=\"\(type)\" minValueString=\"1\"")
+    #expect(limited.minimum == .integer(1) && limited.maximum == .integer(most))
+    let (wide, changes) = try attribute("attributeType=\"\(type)\" maxValueString=\"99999999999\"")
+    #expect(wide.maximum == .integer(most))
+    #expect(changes == ["changed: A.x: the maximum 99999999999 is not one of the type's values: it is \(most)"])
+    let (without, losses) = try attribute("attributeType=\"\(type)\" defaultValueString=\"3000000000\"")
+    #expect(without.defaultValue.isNull)
+    #expect(losses == ["left out: A.x: the default 3000000000: is more than \(most) (maximum)"])
+    let (large, _) = try attribute("attributeType=\"Integer 64\"")
+    #expect(large.minimum.isNull && large.maximum.isNull)
+  }
+
+  @Test func lossesOfAttributesAndRulesAreReported() throws {
+    let (_, lines) = try model(
+      "<attribute name=\"x\" optional=\"YES\" attributeType=\"String\" derived=\"NO\" "
+        + "derivationExpression=\"uppercase:(y)\" preserveAfterDeletion=\"YES\"/><relationship name=\"r\" "
+        + "optional=\"YES\" toMany=\"YES\" destinationEntity=\"A\" inverseName=\"s\" deletionRule=\"No Action\"/>"
+        + "<relationship name=\"s\" optional=\"YES\" destinationEntity=\"A\" inverseName=\"r\"/>")
+    #expect(
+      lines == [
+        "left out: A.x: derivationExpression=\"uppercase:(y)\": the attribute is not derived",
+        "left out: A.x: preserveAfterDeletion=\"YES\": there are no tombstones; history keeps every deleted object, with all "
+          + "its values",
+        "changed: A.r: deletionRule=\"No Action\": Core Data deletes the object, and leaves the references of others to it; "
+          + "here a delete that would leave one is refused",
+      ])
   }
 
   @Test func decimalKeepsItsDigits() throws {
@@ -40,6 +84,14 @@ import Testing
   func dateCountsFrom2001(seconds: String, expected: String) throws {
     let (attribute, lines) = try attribute("attributeType=\"Date\" defaultDateTimeInterval=\"\(seconds)\"")
     #expect(attribute.defaultValue == .date(try #require(RFC3339.timestamp(expected))) && lines == [])
+  }
+
+  @Test(arguments: ["-63114076800", "1e12"])
+  func defaultDateOutsideOfYearsIsReported(seconds: String) throws {
+    let (attribute, lines) = try attribute("attributeType=\"Date\" defaultDateTimeInterval=\"\(seconds)\"")
+    #expect(attribute.defaultValue.isNull)
+    let reason = "the default \"\(seconds)\", in seconds since 2001: it is outside of the years 0001 to 9999"
+    #expect(lines.count == 1 && lines[0].contains(reason))
   }
 
   @Test(arguments: [
@@ -116,6 +168,22 @@ import Testing
     #expect(conversion.versions[0].entities[0].properties.map(\.source) == names + [long])
   }
 
+  @Test func nameIsConvertedOnlyWhereItConflicts() throws {
+    let both = "<attribute name=\"name\" optional=\"YES\" attributeType=\"String\"/>"
+    let conversion = try convert(
+      "<entity name=\"A\">\(both)\(both.replacing("\"name\"", with: "\"Name\""))</entity><entity name=\"B\">\(both)</entity>"
+        + "<entity name=\"C\" parentEntity=\"A\"/><fetchRequest name=\"b\" entity=\"B\" predicateString=\"name == 'x'\"/>"
+        + "<fetchRequest name=\"c\" entity=\"C\" predicateString=\"name == Name\"/>")
+    let version = conversion.versions[0]
+    #expect(version.entity(named: "A")?.properties.map(\.name) == ["name_", "Name"])
+    #expect(version.entity(named: "B")?.properties.map(\.name) == ["name"])
+    #expect(version.model.fetchRequests.map(\.predicate) == ["name == 'x'", "name_ == Name"])
+    #expect(
+      conversion.lines == [
+        "renamed: A.name: is called name_, because a model file does not allow the name here"
+      ])
+  }
+
   @Test func entityNamesDifferIgnoringCase() throws {
     let conversion = try convert(
       "<entity name=\"Ab\"/><entity name=\"AB\"/><entity name=\"sqlite_x\"/><entity name=\"Ünder\"/><composite name=\"ab\">"
@@ -145,6 +213,36 @@ import Testing
         "left out: A: <part>: \(unknown)", "left out: A: x=\"1\": \(unknown)", "left out: A: y=\"2\": \(unknown)",
         "left out: the text \"words\" in <entity>",
       ])
+  }
+
+  /// A path after a subquery's variable starts at the objects of the subquery.
+  @Test(arguments: [
+    ("SUBQUERY(books, $b, $b.id != nil).@count > 0", "SUBQUERY(books, $b, $b.id_ != nil).@count > 0"),
+    (
+      "#any == 'a' AND SUBQUERY(books,$b,$b.author.any == #any).@count > 0 OR #any == $b",
+      "any_ == 'a' AND SUBQUERY(books,$b,$b.author.any_ == any_).@count > 0 OR any_ == $b"
+    ),
+    (
+      "SUBQUERY(books, $b, SUBQUERY($b.pages, $p, $p.id == $b.id).@count > 1).@count > 0",
+      "SUBQUERY(books, $b, SUBQUERY($b.pages, $p, $p.id_ == $b.id_).@count > 1).@count > 0"
+    ),
+    ("SUBQUERY(books, $b, $b.pages.@sum.id > 1).@count > 0", "SUBQUERY(books, $b, $b.pages.@sum.id_ > 1).@count > 0"),
+    ("books.@max.id > 5", "books.@max.id_ > 5"), ("ANY books.id > 5", "ANY books.id_ > 5"),
+  ])
+  func pathOfSubqueryHasTheNamesOfItsObjects(text: String, expected: String) throws {
+    let id = "<attribute name=\"id\" optional=\"YES\" attributeType=\"Integer 64\"/>"
+    let ends = { (name: String, far: String, back: String, isToMany: Bool) in
+      "<relationship name=\"\(name)\" optional=\"YES\" toMany=\"\(isToMany ? "YES" : "NO")\" destinationEntity=\"\(far)\" "
+        + "inverseName=\"\(back)\"/>"
+    }
+    let predicate = text.replacing(">", with: "&gt;")
+    let conversion = try convert(
+      "<entity name=\"Author\"><attribute name=\"any\" optional=\"YES\" attributeType=\"String\"/>\(ends("books", "Book", "author", true))</entity><entity name=\"Book\">\(id)"
+        + ends("author", "Author", "books", false) + ends("pages", "Page", "book", true)
+        + "</entity><entity name=\"Page\">"
+        + id + ends("book", "Book", "pages", false) + "</entity>"
+        + "<fetchRequest name=\"f\" entity=\"Author\" predicateString=\"\(predicate)\"/>")
+    #expect(conversion.versions[0].model.fetchRequests.map(\.predicate) == [expected], "\(conversion.lines)")
   }
 
   @Test func predicateHasTheConvertedNames() throws {

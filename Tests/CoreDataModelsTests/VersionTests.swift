@@ -42,7 +42,7 @@ import Testing
 
   @Test func typeWithConversionGetsMapping() throws {
     let conversion = try convert(
-      entity("A", attribute("x", "Double") + attribute("id", "String") + attribute("n", "Integer 16")),
+      entity("A", attribute("x", "Double") + attribute("id", "String") + attribute("n", "Integer 64")),
       entity(
         "A", attribute("x", "Integer 64") + attribute("key", "UUID", " elementID=\"id\"") + attribute("n", "Double")))
     #expect(
@@ -153,6 +153,72 @@ import Testing
       conversion.lines == [
         "changed: Item.x: is new in version 2, required and without a default: a store with an Item can't be migrated; give it "
           + "a default or a mapping"
+      ])
+  }
+
+  /// Versions without numbers: the first, one with a new attribute, and one that renames it.
+  private var unnumbered: [(name: String, text: String)] {
+    [
+      ("Initial", entity("A", attribute("x", "String"))),
+      ("AddY", entity("A", attribute("x", "String") + attribute("y", "String"))),
+      ("RenameY", entity("A", attribute("x", "String") + attribute("z", "String", " elementID=\"y\""))),
+    ]
+  }
+
+  @Test func orderWithoutNumbersIsReportedAsAGuess() throws {
+    let conversion = try convert(named: unnumbered, current: "RenameY")
+    #expect(conversion.versions.map(\.sourceName) == ["Initial", "AddY", "RenameY"])
+    #expect(try steps(conversion, to: 3) == ["A.z was called y"])
+    #expect(
+      conversion.lines == [
+        "changed: a bundle does not record the order of its versions, and their names do not give it: Initial, AddY, RenameY "
+          + "is a guess from the renaming identifiers, the current version, the numbers of properties, the names; state the "
+          + "order with --versions \"Initial,AddY,RenameY\""
+      ])
+  }
+
+  /// The version that names an earlier attribute follows, although it is smaller and its name comes first.
+  @Test func renamingIdentifierOutweighsNamesAndSizes() throws {
+    let conversion = try convert(named: [
+      ("Fewer", entity("A", attribute("z", "String", " elementID=\"y\""))),
+      ("More", entity("A", attribute("x", "String") + attribute("y", "String"))),
+    ])
+    #expect(conversion.versions.map(\.sourceName) == ["More", "Fewer"])
+    #expect(try steps(conversion).contains("A.z was called y"))
+  }
+
+  @Test func contradictoryRenamingsLeaveTheOrderOfTheNames() throws {
+    let conversion = try convert(named: [
+      ("B", entity("A", attribute("x", "String", " elementID=\"y\""))),
+      ("A", entity("A", attribute("y", "String", " elementID=\"x\""))),
+    ])
+    #expect(conversion.versions.map(\.sourceName) == ["A", "B"])
+  }
+
+  @Test func statedOrderIsTaken() throws {
+    let order = ["RenameY", "AddY", "Initial"]
+    let conversion = try convert(named: unnumbered, current: "Initial", order: order)
+    #expect(conversion.versions.map(\.sourceName) == order)
+    #expect(!conversion.lines.contains { $0.contains("guess") })
+    for wrong in [["AddY", "Initial"], order + ["AddY"], ["RenameY", "AddY", "Other"]] {
+      #expect(throws: CoreDataModelError.self) { try convert(named: unnumbered, order: wrong) }
+    }
+  }
+
+  @Test func renamingIdentifierInCompositeIsUsedOrReported() throws {
+    func text(_ composite: String, _ member: String) -> String {
+      entity("A", "<attribute name=\"c\" optional=\"YES\" attributeType=\"Composite\" composite=\"C\"/>")
+        + "<composite name=\"C\"\(composite)>\(member)</composite>"
+    }
+    let conversion = try convert(
+      text("", attribute("x", "String")), text(" elementID=\"B\"", attribute("y", "String", " elementID=\"x\"")),
+      text("", attribute("y", "String", " elementID=\"x\"") + attribute("z", "String", " elementID=\"gone\"")),
+      current: "App 3")
+    #expect(
+      conversion.lines == [
+        "left out: C: elementID=\"B\": a composite is found by its name: in one with another name, the renaming identifiers "
+          + "of its attributes are not used",
+        "left out: C.z: the renaming identifier gone: version 2 has no such part, or another part comes from it",
       ])
   }
 

@@ -93,12 +93,34 @@ import Testing
     // The next double below half a microsecond, whose product with a million rounds to a half.
     #expect(try date((0.0000005).nextDown) == 978_307_200_000_000)
     #expect(try date(0.9999999) == 978_307_201_000_000)
-    // Distant dates of Foundation: the years 1 and 4001.
+    // Foundation's distant future, the year 4001.
     #expect(try date(63_113_904_000) == 64_092_211_200_000_000)
-    #expect(try date(-63_114_076_800) == -62_135_769_600_000_000)
     for seconds in [Double.infinity, .nan, 1e18, -1e13] {
       #expect(throws: AttributeConversion.Failure.self) { try date(seconds) }
     }
+  }
+
+  /// Foundation's distant past is two days before the year 1.
+  @Test func dateOutsideOfYearsHasTheNearestOne() throws {
+    func failure(_ value: StoreValue) throws -> AttributeConversion.Failure {
+      try #require(throws: AttributeConversion.Failure.self) {
+        if case .real(let seconds) = value { return try AttributeConversion.date(seconds) }
+        return try AttributeConversion.date(Double(try #require(value.integer)))
+      }
+    }
+    let past = try failure(.real(-63_114_076_800.5))
+    #expect(past.nearest == RFC3339.range.lowerBound)
+    #expect(
+      try failure(.integer(252_423_993_600))
+        == AttributeConversion.Failure(
+          reason: "the date 252423993600, in seconds since 2001, is outside of the years 0001 to 9999",
+          nearest: RFC3339.range.upperBound))
+    #expect(
+      try failure(.integer(-63_114_076_800)).reason
+        == "the date -63114076800 (Date.distantPast), in seconds since 2001, is outside of the years 0001 to 9999")
+    #expect(try failure(.real(1e300)).nearest == RFC3339.range.upperBound)
+    #expect(try AttributeConversion.date(-63_113_904_000) == RFC3339.range.lowerBound)
+    #expect(try failure(.real(.nan)).nearest == nil)
   }
 
   /// Random dates of microseconds survive the way through seconds as a floating-point number.

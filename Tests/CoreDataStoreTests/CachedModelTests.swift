@@ -66,7 +66,8 @@ import Testing
     let lines = Set(cars.split(separator: "\n").map(String.init))
     for line in [
       "    <entity name=\"Car\">", "    <entity name=\"ExpensiveSportCar\" parentEntity=\"SportCar\">",
-      "        <attribute name=\"color\" optional=\"YES\" attributeType=\"Transformable\"/>",
+      "        <attribute name=\"color\" optional=\"YES\" attributeType=\"Transformable\" "
+        + "valueTransformerName=\"ColorTransformer\"/>",
       "        <attribute name=\"currentDrivingSpeed\" optional=\"YES\" transient=\"YES\" attributeType=\"Integer 64\" "
         + "defaultValueString=\"0\"/>",
       "        <attribute name=\"isLimitedEdition\" optional=\"YES\" attributeType=\"Boolean\" "
@@ -88,15 +89,61 @@ import Testing
       bookmarks.contains(
         "<relationship name=\"children\" optional=\"YES\" toMany=\"YES\" deletionRule=\"Cascade\" ordered=\"YES\" "
           + "destinationEntity=\"BookmarkEntity\" inverseName=\"parent\" inverseEntity=\"BookmarkEntity\"/>"))
+    // The name of an earlier version, and a fetch index.
+    #expect(bookmarks.contains(" elementID=\"favoriteFolder\"/>"))
+    #expect(
+      bookmarks.contains(
+        """
+                <fetchIndex name="byUUID">
+                    <fetchIndexElement property="uuid" type="Binary" order="ascending"/>
+                    <fetchIndexElement property="isPendingDeletion" type="Binary" order="ascending"/>
+                </fetchIndex>
+
+        """))
     let regions = try #require(try StoreFixture("Moody.moody").read().file.model).contents
     #expect(regions.contains("<entity name=\"GeographicRegion\" isAbstract=\"YES\">"))
+  }
+
+  /// A conversion of the text reports what the archive has in these places.
+  @Test func predicatesAndExpressionsOfIndexesAreMentioned() throws {
+    let index: [String: PropertyList] = ["NSIndexElements": .reference(8)]
+    let objects: [PropertyList] = [
+      .string("$null"), .dictionary(["NSEntities": .reference(2)]),
+      .dictionary(["NS.keys": .array([.reference(3)]), "NS.objects": .array([.reference(4)])]), .string("Person"),
+      .dictionary([
+        "NSEntityName": .reference(3), "NSProperties": .dictionary(["NS.keys": .array([]), "NS.objects": .array([])]),
+        "NSFetchIndexDescriptions": .reference(5),
+      ]),
+      .dictionary(["NS.objects": .array([.reference(6), .reference(7)])]),
+      .dictionary(
+        index.merging(["NSIndexName": .string("adults"), "NSPartialIndexPredicate": .reference(9)]) { _, new in new }),
+      .dictionary(
+        index.merging(["NSIndexName": .string("all"), "NSPartialIndexPredicate": .reference(0)]) { _, new in new }),
+      .dictionary(["NS.objects": .array([.reference(10), .reference(11)])]), .dictionary([:]),
+      .dictionary(["NSPropertyName": .string("name"), "NSAscending": .bool(true)]),
+      .dictionary(["NSPropertyName": .reference(0), "NSAscending": .bool(false)]),
+    ]
+    let list = PropertyList.dictionary(["$top": .dictionary(["root": .reference(1)]), "$objects": .array(objects)])
+    let elements = """
+                  <fetchIndexElement property="name" type="Binary" order="ascending"/>
+                  <fetchIndexElement expression="(archived in the store)" type="Binary" order="descending"/>
+              </fetchIndex>
+
+      """
+    let contents = try #require(CachedModel(list)).contents
+    #expect(
+      contents.contains(
+        "        <fetchIndex name=\"adults\" partialIndexPredicate=\"(archived in the store)\">\n" + elements))
+    #expect(contents.contains("        <fetchIndex name=\"all\">\n" + elements))
   }
 
   @Test func unreadableModelIsNoObstacle() throws {
     let fixture = try StoreFixture("Cars.sqlite")
     try fixture.execute("UPDATE Z_MODELCACHE SET Z_CONTENT = x'00'")
     #expect(try fixture.read().counts["Person"] == 20)
+    #expect(try fixture.read().file.isModelUnreadable)
     try fixture.execute("UPDATE Z_MODELCACHE SET Z_CONTENT = NULL")
-    #expect(try fixture.read().file.model == nil)
+    let file = try fixture.read().file
+    #expect(file.model == nil && !file.isModelUnreadable)
   }
 }

@@ -42,7 +42,10 @@ import Testing
     unlink(path)
     #expect(FileManager.default.createFile(atPath: path, contents: nil))
     #expect(truncate(path, ExternalStorage.maximumFileSize + 1) == 0)
-    #expect(try fixture.read().problems("IDMMediaFile 2").first?.contains("has 16777217 bytes") == true)
+    #expect(
+      try fixture.read().problems("IDMMediaFile 2").first
+        == "data: its 15728641 bytes in the external file \(Self.file) "
+        + "do not fit into an object, which has at most 15728640 with all its values")
   }
 
   /// A name from the store can't lead out of the folder.
@@ -55,15 +58,38 @@ import Testing
     #expect(ExternalStorage.fileName([2]) == nil)
   }
 
-  @Test func tagIsRemovedOnlyWhereAllValuesHaveIt() throws {
+  /// Each value is read by its own first byte.
+  @Test func tagOfAKnownFormatIsRemovedBesideValuesWithoutATag() throws {
     let fixture = try StoreFixture("Notes.sqlite")
-    try fixture.execute("DELETE FROM ZIDMMEDIAFILE WHERE Z_PK = 2")
-    #expect(try data(fixture.read()).count == 208)
-    // An attribute without external storage may have a value that begins with 1.
-    try fixture.execute("INSERT INTO ZIDMMEDIAFILE VALUES (3, 1, 1, 'x', x'0505')")
+    try fixture.execute(
+      "DELETE FROM ZIDMMEDIAFILE WHERE Z_PK = 2; INSERT INTO ZIDMMEDIAFILE VALUES (3, 1, 1, 'x', x'FFD8FF00')")
     let store = try fixture.read()
-    #expect(try data(store).count == 209)
-    #expect(store.layout.remarks.isEmpty)
+    #expect(try data(store).count == 208)
+    #expect(try store.value("IDMMediaFile 3", "data") == .data([0xFF, 0xD8, 0xFF, 0]))
+    #expect(store.remarks.first?.contains("(in files: 0, in the store: 1, without a tag: 1)") == true)
+  }
+
+  /// An attribute without external storage may have values that begin with 1.
+  @Test func byteThatMayBeDataStaysAndIsReported() throws {
+    let fixture = try StoreFixture("Notes.sqlite")
+    try fixture.execute(
+      "DELETE FROM ZIDMMEDIAFILE; INSERT INTO ZIDMMEDIAFILE VALUES (1, 1, 1, 'x', x'01'), (2, 1, 1, 'y', x'010203')")
+    var store = try fixture.read()
+    #expect(try store.value("IDMMediaFile 1", "data") == .data([1]))
+    #expect(try store.value("IDMMediaFile 2", "data") == .data([1, 2, 3]))
+    #expect(
+      store.remarks == [
+        "IDMMediaFile.data: values begin with the byte 1, either data or a tag of external storage: it is kept; name "
+          + "the attribute with --tagged if it is a tag, and otherwise with --untagged (2)"
+      ])
+    store = try fixture.read(tagged: ["IDMMediaFile.data"])
+    #expect(try store.value("IDMMediaFile 1", "data") == .data([]))
+    #expect(try store.value("IDMMediaFile 2", "data") == .data([2, 3]))
+    #expect(store.remarks.isEmpty)
+    let refusal = try #require(throws: Refusal.self) {
+      try fixture.read(untagged: ["IDMMediaFile.data"], tagged: ["IDMMediaFile.data"])
+    }
+    #expect(refusal.code == .malformed)
   }
 
   @Test func valueFromBeforeExternalStorageHasNoTag() throws {

@@ -109,12 +109,13 @@ import Testing
     #expect(try store.value("IDMNote 2", "uniqueIdentifier") == .string("n2"))
   }
 
-  @Test func hugeValueIsReportedWithItsRow() throws {
+  @Test func hugeValueCostsOnlyItself() throws {
     let fixture = try StoreFixture("Notes.sqlite")
     try fixture.execute(
       "UPDATE ZIDMMEDIAFILE SET ZDATA = zeroblob(\(StoreDatabase.maximumValueSize + 1)) WHERE Z_PK = 1")
     let store = try fixture.read(untagged: ["IDMMediaFile.data"])
-    #expect(store.unreadable == ["IDMMediaFile 1": "a value has more than 67108864 bytes"])
-    #expect(store.counts["IDMMediaFile"] == 1)
+    #expect(store.unreadable.isEmpty && store.counts["IDMMediaFile"] == 2)
+    let reason = RowSize.reason(String(StoreDatabase.maximumValueSize + 1))
+    #expect(try store.problems("IDMMediaFile 1") == ["data: \(reason)"])
   }
 }

@@ -40,8 +40,8 @@ struct StoreFixture {
   }
 
   /// Reads the whole store.
-  func read(untagged: Set<String> = []) throws -> ReadStore {
-    try ReadStore(CoreDataFile(path), model, names, untagged)
+  func read(untagged: Set<String> = [], tagged: Set<String> = []) throws -> ReadStore {
+    try ReadStore(CoreDataFile(path), model, names, untagged, tagged)
   }
 
   /// The message of the refusal to read the store.
@@ -60,9 +60,11 @@ struct ReadStore {
   private(set) var unreadable = [String: String]()
   private let members: [PropertyNumber: [StoreLayout.RowKey: [StoreLayout.RowKey]]]
 
-  init(_ file: CoreDataFile, _ model: Model, _ names: [String: String], _ untagged: Set<String>) throws {
+  init(
+    _ file: CoreDataFile, _ model: Model, _ names: [String: String], _ untagged: Set<String>, _ tagged: Set<String>
+  ) throws {
     (self.file, self.model) = (file, model)
-    layout = try StoreLayout(file, model, names: names, untagged: untagged)
+    layout = try StoreLayout(file, model, names: names, untagged: untagged, tagged: tagged)
     reader = SourceReader(file, layout)
     members = try reader.members()
     for key in try reader.keys() {

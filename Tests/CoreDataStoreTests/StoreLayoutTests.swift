@@ -1,3 +1,4 @@
+import Foundation
 import GraphModel
 import GraphTesting
 import Testing
@@ -152,6 +153,27 @@ import Testing
     #expect(refusal.code == .malformed && refusal.message.contains("no entity or property Note.text"))
   }
 
+  /// The parts are then found as without the given names, which the mapping of an import may have.
+  @Test func givenNamesThatTheStoreLacksAreEarlierOnes() throws {
+    let model = """
+      {"format": 1, "name": "Renamed", "version": 1, "entities": [
+        {"name": "IDMNote", "renamed": "Memo", "attributes": [{"name": "text", "type": "string", "optional": true}]}
+      ]}
+      """
+    var fixture = try StoreFixture("Notes.sqlite", model: model)
+    fixture.names = ["IDMNote": "Sheet", "IDMNote.text": "words"]
+    let store = try fixture.read()
+    #expect(try store.value("IDMNote 1", "text") == .string("Epoch: 2001-01-01T00:00:00Z"))
+    let row = try #require(store.rows["IDMNote 1"])
+    let text = try #require(row.entity.property(named: "text"))
+    #expect(store.reader.earlierNames(of: row.entity) == ["Sheet", "Memo"])
+    #expect(store.reader.earlierNames(of: text) == ["words"])
+    #expect(store.reader.hasProperty("creationDate", in: row.key) && store.reader.hasProperty("tags", in: row.key))
+    #expect(!store.reader.hasProperty("words", in: row.key))
+    fixture.names = ["IDMNote.text": "creationDate"]
+    #expect(try fixture.read().reader.earlierNames(of: text).isEmpty)
+  }
+
   /// A to-many without an inverse has a table, whose other column Core Data names.
   @Test func oneWayToManyIsRead() throws {
     let model = """
@@ -248,5 +270,81 @@ import Testing
     #expect(store.file.entities.count == 3)
     #expect(store.counts == ["IDMMediaFile": 2, "IDMNote": 4, "IDMTag": 3])
     #expect(store.layout.remarks.map(\.subject) == ["IDMMediaFile.data"])
+  }
+
+  /// The graph computes derived values, but takes the times of an import.
+  @Test func assignedTimesAreTakenAndOthersReported() throws {
+    let model = """
+      {"format": 1, "name": "Times", "version": 1, "entities": [
+        {"name": "IDMNote", "attributes": [
+          {"name": "creationDate", "type": "date", "assigned": "updated"},
+          {"name": "text", "type": "string", "optional": true, "assigned": "creator"},
+          {"name": "source", "type": "string", "optional": true},
+          {"name": "uniqueIdentifier", "type": "string", "optional": true, "derived": "lowercase(source)"}]}
+      ]}
+      """
+    let store = try StoreFixture("Notes.sqlite", model: model).read()
+    #expect(try store.value("IDMNote 1", "creationDate") == .date(978_307_200_000_000))
+    #expect(try store.content("IDMNote 1", "text") == nil)
+    #expect(
+      store.remarks.filter { $0.hasPrefix("IDMNote.") && !$0.contains("ZIMAGEFILE") } == [
+        "IDMNote.text: the graph assigns it: the app's values are not taken (3)",
+        "IDMNote.source: the store has no column ZSOURCE of this property (0)",
+      ])
+  }
+
+  /// Names that differ in case only have columns that SQLite does not tell apart, and Core Data numbers them.
+  @Test func columnOfTwoPropertiesIsReported() throws {
+    let model = """
+      {"format": 1, "name": "Case", "version": 1, "entities": [
+        {"name": "IDMNote", "attributes": [
+          {"name": "text", "type": "string", "optional": true}, {"name": "text_", "type": "string", "optional": true}]}
+      ]}
+      """
+    let fixture = try StoreFixture("Notes.sqlite", model: model)
+    var store = try fixture.read()
+    #expect(try store.value("IDMNote 1", "text") == .string("Epoch: 2001-01-01T00:00:00Z"))
+    #expect(try store.content("IDMNote 1", "text_") == nil)
+    #expect(store.remarks.contains { $0.hasPrefix("IDMNote.text_: which of the columns ZTEXT… belongs to it") })
+    try fixture.execute("ALTER TABLE ZIDMNOTE ADD COLUMN ZTEXT1 VARCHAR")
+    store = try fixture.read()
+    #expect(try store.content("IDMNote 1", "text") == nil)
+  }
+
+  /// The conversion writes an underscore for ß, and Core Data SS.
+  @Test func sharpSIsFoundInCapitals() throws {
+    let model = """
+      {"format": 1, "name": "Sharp", "version": 1, "entities": [
+        {"name": "IDMNote", "attributes": [{"name": "gro_e", "type": "integer", "optional": true}]}
+      ]}
+      """
+    let fixture = try StoreFixture("Notes.sqlite", model: model)
+    try fixture.execute("ALTER TABLE ZIDMNOTE ADD COLUMN \"ZGRÖSSE\" INTEGER; UPDATE ZIDMNOTE SET \"ZGRÖSSE\" = 7")
+    #expect(try fixture.read().value("IDMNote 1", "gro_e") == .integer(7))
+  }
+
+  /// A store that was copied without its log opens, and may have no rows.
+  @Test func missingLogOfAnEmptyStoreIsReported() throws {
+    let fixture = try StoreFixture("Bookmarks4.sqlite")
+    let remark =
+      "the store: it has no rows, and its -wal, which may have them, is not beside it; copy that file with the store "
+      + "(0)"
+    #expect(try !fixture.read().remarks.contains(remark))
+    try FileManager.default.removeItem(atPath: fixture.path + "-wal")
+    let store = try fixture.read()
+    #expect(store.rows.isEmpty && store.remarks.contains(remark))
+  }
+
+  @Test func columnThatLooksLikeBookkeepingIsReported() throws {
+    let fixture = try StoreFixture("Notes.sqlite")
+    try fixture.execute(
+      """
+      ALTER TABLE ZIDMTAG ADD COLUMN Z_REV VARCHAR; ALTER TABLE ZIDMTAG ADD COLUMN Z6_PARENT INTEGER;
+      ALTER TABLE ZIDMTAG ADD COLUMN Z6CHILDREN INTEGER; UPDATE ZIDMTAG SET Z_REV = 'a', Z6_PARENT = 1, Z6CHILDREN = 2
+      """)
+    let remarks = try fixture.read().remarks
+    #expect(remarks.contains("IDMTag.Z_REV: the model Notes has no such property: its values are not taken (3)"))
+    #expect(remarks.contains { $0.hasPrefix("IDMTag.Z6CHILDREN: ") })
+    #expect(!remarks.contains { $0.contains("Z6_PARENT") })
   }
 }

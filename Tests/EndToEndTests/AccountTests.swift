@@ -30,6 +30,27 @@ import Testing
     return secret
   }
 
+  /// Starts `stickies watch` over TCP, and returns when it is connected.
+  private func watchRemotely() throws -> Process {
+    let watch = Process()
+    watch.executableURL = Daemon.binary("stickies")
+    watch.arguments = ["watch", "--json", "--server", daemon.tcp]
+    watch.environment = ProcessInfo.processInfo.environment.merging(["XDG_STATE_HOME": state]) { $1 }
+    let output = Pipe()
+    (watch.standardOutput, watch.standardError) = (output, output)
+    watch.standardInput = FileHandle.nullDevice
+    try watch.run()
+    // The first line comes when it is connected.
+    var text = ""
+    while !text.contains("\n") {
+      let bytes = output.fileHandleForReading.availableData
+      if bytes.isEmpty { break }
+      text += String(decoding: bytes, as: UTF8.self)
+    }
+    #expect(text.contains("\"snapshot\""), "\(text)")
+    return watch
+  }
+
   @Test func networkNeedsTokenOnceThereIsUser() throws {
     let before = try remote("whoami")
     #expect(before.lines.first == "eve@test", "\(before.errors)")
@@ -41,6 +62,23 @@ import Testing
     // To remove the last user does not open the daemon again.
     _ = try daemon.stickiesd("user", "remove", "ann")
     #expect(try remote("whoami").errors.contains("this server needs a token"))
+  }
+
+  @Test func firstUserEndsSessionsWithoutToken() throws {
+    let watch = try watchRemotely()
+    #expect(try daemon.stickiesd("user", "add", "ann").status == 0)
+    // Ends by itself: the daemon closes the session, and accepts no other one.
+    watch.waitUntilExit()
+    #expect(watch.terminationStatus != 0)
+  }
+
+  @Test func labelInTheListCannotControlTheTerminal() throws {
+    #expect(try daemon.stickiesd("user", "add", "ann").status == 0)
+    #expect(try daemon.stickiesd("token", "create", "ann", "--label", "a\u{1B}[2Jb").status == 0)
+    let list = try daemon.stickiesd("token", "list").output
+    #expect(list.contains("a\\u{1b}[2Jb") && !list.contains("\u{1B}"), "\(list)")
+    let refused = try daemon.stickiesd("token", "create", "x\u{1B}[2J")
+    #expect(refused.status != 0 && !refused.errors.contains("\u{1B}"), "\(refused.errors)")
   }
 
   /// The accounts of a network daemon are made before its first start.
@@ -83,22 +121,7 @@ import Testing
     let list = try daemon.stickiesd("token", "list", "--json").json()
     let selector = try #require(list[0]?["token"]?.stringValue)
     #expect(list[0]?["label"]?.stringValue == "laptop" && list[0]?["name"]?.stringValue == "ann")
-    let watch = Process()
-    watch.executableURL = Daemon.binary("stickies")
-    watch.arguments = ["watch", "--json", "--server", daemon.tcp]
-    watch.environment = ProcessInfo.processInfo.environment.merging(["XDG_STATE_HOME": state]) { $1 }
-    let output = Pipe()
-    (watch.standardOutput, watch.standardError) = (output, output)
-    watch.standardInput = FileHandle.nullDevice
-    try watch.run()
-    // The first line comes when it is connected.
-    var text = ""
-    while !text.contains("\n") {
-      let bytes = output.fileHandleForReading.availableData
-      if bytes.isEmpty { break }
-      text += String(decoding: bytes, as: UTF8.self)
-    }
-    #expect(text.contains("\"snapshot\""), "\(text)")
+    let watch = try watchRemotely()
     #expect(try daemon.stickiesd("token", "revoke", selector).status == 0)
     // Ends by itself: the daemon closes the session, and no other one opens.
     watch.waitUntilExit()

@@ -15,6 +15,13 @@ import Testing
     let edited = try daemon.run("edit", "1", "--text", "- milk\n- bread", "--json").json()
     #expect(edited["text"] == .string("- milk\n- bread"))
     try daemon.run("link", "1", "1", "--label", "-> here")
+    #expect(try daemon.run("edit", "1", "--text", "--- rule", "--json").json()["text"] == .string("--- rule"))
+    try daemon.run("add", "x", "--tag", "---")
+    #expect(try daemon.run("list", "--tag", "---", "--json").json().arrayValue?.count == 1)
+    for words in [["list", "--at", "-1h"], ["show", "1", "--at", "-h"], ["graph", "fetch", "Note", "--at", "-1h"]] {
+      let refused = try Daemon.run(words, server: daemon.socket.description, author: "ann@test", input: nil)
+      #expect(refused.status == 64 && refused.errors.contains("is neither a time nor a revision"), "\(refused.errors)")
+    }
     #expect(try daemon.run("graph", "fetch", "Link", "--json").json()[0]?["label"] == .string("-> here"))
     #expect(daemon.stop() == 0)
   }

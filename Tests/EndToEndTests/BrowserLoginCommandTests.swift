@@ -44,11 +44,11 @@ import Testing
     return output.fileHandleForReading
   }
 
-  private func logIn(_ code: String) throws -> (status: String, body: String) {
+  private func logIn(_ secret: String, kind: String = "code") throws -> (status: String, body: String) {
     // A page sends its origin with each POST.
     try browse(
       "/v1/login",
-      ["-H", "Content-Type: application/json", "-H", "Origin: \(try address)", "-d", #"{"code":"\#(code)"}"#])
+      ["-H", "Content-Type: application/json", "-H", "Origin: \(try address)", "-d", #"{"\#(kind)":"\#(secret)"}"#])
   }
 
   @Test func withoutAccountsTheLinkNeedsNoCode() throws {
@@ -85,6 +85,31 @@ import Testing
     // The cookie was taken away with the refusal.
     #expect(try browse("/v1/session").body.contains(#""user":null"#))
     #expect(!daemon.errorText.contains(code))
+  }
+
+  @Test func revokedTokenEndsItsBrowsersAndCodes() throws {
+    #expect(try daemon.stickiesd("user", "add", "ann").status == 0)
+    let secret = try #require(try daemon.stickiesd("token", "create", "ann").lines.first)
+    let program = try daemon.stickiesd("token", "list", "--json").json().arrayValue?.first
+    let selector = try #require(program?["token"]?.stringValue)
+    #expect(program?["parent"] == .null)
+    let environment = ["XDG_STATE_HOME": daemon.home.path + "/state"]
+    let login = try Daemon.run(
+      ["login"], server: daemon.tcp, author: "eve", input: secret + "\n", environment: environment)
+    #expect(login.status == 0, "\(login.errors)")
+    let link = try Daemon.run(
+      ["login", "--browser"], server: daemon.tcp, author: "eve", input: nil, environment: environment)
+    let code = try #require(link.output.split(separator: "=").last?.trimmingCharacters(in: .newlines))
+    #expect(try logIn(secret, kind: "token").status == "200")
+    let tokens = try daemon.stickiesd("token", "list", "--json").json().arrayValue
+    let browser = tokens?.first { $0["browser"] == .bool(true) }
+    #expect(browser?["parent"] == .string(selector))
+    let stream = try follow()
+    #expect(try daemon.stickiesd("token", "revoke", selector).status == 0)
+    #expect(String(decoding: stream.readDataToEndOfFile(), as: UTF8.self).contains("event: end"))
+    #expect(try browse("/v1/history").status == "401")
+    let late = try logIn(code)
+    #expect(late.status == "401" && late.body.contains("was revoked"), "\(late)")
   }
 
   @Test func usageNamesTheMistake() throws {

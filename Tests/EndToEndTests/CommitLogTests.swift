@@ -63,6 +63,46 @@ import Testing
     try daemon.expectSound()
   }
 
+  /// The commits of one person are so far apart that the daemon compares the store's files before each of them.
+  @Test func slowCommitFindsRemovedLog() async throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try await commit(0..<3, to: daemon)
+    try files.removeItem(atPath: daemon.logFolder)
+    for number in 3..<5 {
+      // Longer than the age from which the comparison before a commit is repeated; time itself is the event.
+      try await Task.sleep(for: .milliseconds(150))
+      try await commit(number..<number + 1, to: daemon)
+      #expect(try !daemon.segments().isEmpty, "commit \(number) was answered without a log")
+    }
+    #expect(daemon.errorText.contains("was moved away or removed"), "\(daemon.errorText)")
+    daemon.kill()
+    try daemon.start()
+    try expectCommits(0..<5, daemon)
+    #expect(daemon.stop() == 0)
+    try daemon.expectSound()
+  }
+
+  /// Without commits, the daemon begins the log again at its next check of the files.
+  @Test func idleDaemonReplacesRemovedLog() async throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try await commit(0..<3, to: daemon)
+    let watch = try FileWatch(daemon.log)
+    try files.removeItem(atPath: daemon.logFolder)
+    while !daemon.errorText.contains("was moved away or removed") {
+      guard await watch.waitForWrite(seconds: 60) else { break }
+    }
+    #expect(daemon.errorText.contains("was moved away or removed"), "\(daemon.errorText)")
+    // A commit waits until the check has begun the log.
+    try await commit(3..<4, to: daemon)
+    daemon.kill()
+    try daemon.start()
+    try expectCommits(0..<4, daemon)
+    #expect(daemon.stop() == 0)
+    try daemon.expectSound()
+  }
+
   @Test func logThatWasMovedAwayIsNotNeeded() async throws {
     let daemon = try Daemon()
     try daemon.start()

@@ -177,6 +177,22 @@ import Testing
     #expect(shown.errors.contains("damaged"), "\(shown.errors)")
   }
 
+  /// A note without a position is placed beside the others of its board.
+  @Test func noteIsPlacedOnBoardWithDamagedNote() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "milk zzzzqqqqzzzz")
+    try daemon.run("add", "eggs", "--position", "0,0")
+    let board = try #require(try daemon.run("graph", "fetch", "Board", "--ids").lines.first)
+    try Self.damage("zzzzqqqqzzzz", in: daemon)
+    let insert = try daemon.run("graph", "insert", "Note", "board=\(board)", "text=bread")
+    #expect(insert.status == 0, "\(insert.errors)")
+    let found = try daemon.run("graph", "fetch", "Note", "--where", "text == \"bread\"", "--json")
+    let bread = try #require(try found.json().arrayValue?.first)
+    let (x, y) = (try #require(bread["x"]?.doubleValue), try #require(bread["y"]?.doubleValue))
+    #expect(abs(x) >= 200 || abs(y) >= 200, "\(x), \(y)")
+  }
+
   @Test func watchShowsEverythingButDamagedNote() throws {
     let daemon = try Daemon()
     try daemon.start()

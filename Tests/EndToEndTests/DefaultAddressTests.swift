@@ -124,6 +124,15 @@ import Testing
     let twice = try user.stickiesd(["--listen", address, "--listen", address])
     #expect(twice.status == 64)
     #expect(twice.errors == "stickiesd: the address \(address) is given twice; name each address to listen on once\n")
+    for other in ["unix://\(user.home.path)//s", "unix://\(user.home.path)/./s"] {
+      let same = try user.stickiesd(["--listen", address, "--listen", other])
+      #expect(same.status == 64)
+      #expect(same.errors == "stickiesd: the address \(other) is given twice; name each address to listen on once\n")
+    }
+    for option in ["--http", "--metrics"] {
+      let both = try user.stickiesd(["--listen", "tcp://127.0.0.1:7499", option, "127.0.0.1:7499"])
+      #expect(both.status == 64 && both.errors.contains("the port 7499 of \(option) is given twice"), "\(both.errors)")
+    }
     // Two addresses of one port, which is unused: the system chose it for a daemon that has ended.
     let other = try Daemon()
     try other.start()

@@ -27,6 +27,31 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
+  /// A window may also be open behind an editor that returns after some seconds.
+  @Test func editorThatReturnsWithoutSavingKeepsItsFile() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "hello")
+    let script = daemon.home.path + "/editor"
+    try "sleep 2.4".write(toFile: script, atomically: false, encoding: .utf8)
+    let edited = try daemon.run("edit", "1", environment: ["VISUAL": "sh \(script)"])
+    #expect(edited.status == 0 && edited.output == "#1 hello\n", "\(edited.errors)")
+    #expect(edited.errors.contains("the editor saved nothing; a text that it saves later stays in "))
+    let file = try #require(Self.file(edited.errors))
+    defer { try? FileManager.default.removeItem(atPath: (file as NSString).deletingLastPathComponent) }
+    // The window that is still open saves now.
+    try "later\n".write(toFile: file, atomically: false, encoding: .utf8)
+    #expect(
+      try daemon.run("edit", "1", "--text", "-", input: String(contentsOfFile: file, encoding: .utf8)).status == 0)
+    #expect(try daemon.run("edit", "1", "--text", "hello").status == 0)
+    // A text that was committed needs no file.
+    let saved = try daemon.run("edit", "1", environment: ["VISUAL": "sed -i s/hello/bye/", "TMPDIR": daemon.home.path])
+    #expect(saved.status == 0 && saved.output == "#1 bye\n", "\(saved.errors)")
+    let names = try FileManager.default.contentsOfDirectory(atPath: daemon.home.path)
+    #expect(!names.contains { $0.hasPrefix("stickies-") }, "\(names)")
+    #expect(daemon.stop() == 0)
+  }
+
   @Test func missingEditorIsReportedWithoutAFile() throws {
     let daemon = try Daemon()
     try daemon.start()
@@ -47,6 +72,26 @@ import Testing
     try daemon.start()
     try daemon.run("add", "hello")
     #expect(try daemon.run("edit", "1", environment: ["VISUAL": "touch"]).status == 0)
+    #expect(daemon.stop() == 0)
+  }
+
+  /// The editor ends the file with a line ending, and begins it with a byte order mark, which the user did not type.
+  @Test func lineEndingsAndMarksOfOtherSystemsAreNoText() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "hello")
+    let script = daemon.home.path + "/editor"
+    for (written, text) in [
+      (#"one\r\ntwo\r\n"#, "one\r\ntwo"), (#"\357\273\277bye\n"#, "bye"), (#"a\r\n\r\n"#, "a\r\n"),
+      (#"a\r\n\r\n"#, "a\r\n\r\n"),
+    ] {
+      try "printf '\(written)' > \"$1\"".write(toFile: script, atomically: false, encoding: .utf8)
+      let edited = try daemon.run("edit", "1", environment: ["VISUAL": "sh \(script)"])
+      #expect(edited.status == 0, "\(edited.errors)")
+      #expect(try daemon.run("show", "1", "--json").json()["text"] == .string(text), "\(written)")
+    }
+    #expect(try daemon.run("edit", "1", "--text", "-", input: "\u{FEFF}a\r\nb\r\n").status == 0)
+    #expect(try daemon.run("show", "1", "--json").json()["text"] == .string("a\r\nb"))
     #expect(daemon.stop() == 0)
   }
 

@@ -48,6 +48,35 @@ import Testing
     #expect(result.output == expected)
   }
 
+  /// Four pages show one import, and one of them the errors of a save; after the marker the code is this library's.
+  @Test func importsOfGuidesRun() throws {
+    func trimmed(_ text: some StringProtocol) -> String {
+      text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
+    }
+    let program = trimmed(try file("docs/examples/guides/FromCoreData.swift"))
+    for page in ["from-core-data", "from-swiftdata", "from-grdb", "background-contexts"] {
+      let shown = blocks(try file("docs/guides/\(page).md")).map(\.text).filter { text in
+        ["client.makeBackgroundContext()", "GraphError."].contains { text.contains($0) }
+      }
+      #expect(shown.count == (page == "from-core-data" ? 2 : 1), "\(page)")
+      for block in shown {
+        let lines = block.split(separator: "\n")
+        let start = lines.lastIndex { $0.hasPrefix("// here") }.map { $0 + 1 }
+        let part = trimmed(lines.suffix(from: start ?? lines.startIndex).joined(separator: "\n"))
+        #expect(program.contains(part), "\(page) shows other code:\n\(part)")
+      }
+    }
+    let company = try CompanyDaemon()
+    let process = Process()
+    process.executableURL = Daemon.binary("company-guides")
+    process.arguments = ["from-core-data", company.daemon.socket.description]
+    let result = try process.result()
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(
+      result.output
+        == "3 people in ENG\ninvalid: [\"vacationDays\"] maximum\nchanged by [\"bob@example\"]: name Clea\n")
+  }
+
   @Test func shortModelOfGuideIsValid() throws {
     let blocks = blocks(try file("docs/guides/modelling.md"))
     let source = try #require(blocks.first { $0.language == "json" }).text

@@ -76,6 +76,21 @@ import Testing
     #expect(texts?.sorted() == ["first, edited", "fourth", "second of two", "third"])
   }
 
+  @Test func orderOfFoldersDoesNotMatter() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let folders = ["a", "b", "c"].map { daemon.home.path + "/" + $0 }
+    for folder in folders { try Self.write(["n.json": Self.note("text of \(folder.suffix(1))")], to: folder) }
+    #expect(try daemon.run("import", folders[0], folders[1], "--json").json()["imported"] == .integer(2))
+    let again = try daemon.run("import", folders[1], folders[0], "--json").json()
+    #expect(again["imported"] == .integer(0) && again["unchanged"] == .integer(2), "\(again.text)")
+    let more = try daemon.run("import", folders[2], folders[1], folders[0], folders[1], "--json").json()
+    #expect(more["imported"] == .integer(1), "\(more.text)")
+    let texts = try daemon.run("list", "--json").json().arrayValue?.compactMap { $0["text"]?.stringValue }
+    #expect(texts?.sorted() == ["text of a", "text of b", "text of c"])
+    #expect(daemon.stop() == 0)
+  }
+
   @Test func noteOfEarlierReleaseIsUnchanged() throws {
     let daemon = try Daemon()
     try daemon.start()
@@ -131,5 +146,20 @@ import Testing
     let checklist = try daemon.run("search", "sub-item", "--json").json()
     #expect(checklist[0]?["text"]?.stringValue?.contains("- [ ] First item\n- [ ] Second item and #hashtag") == true)
     #expect(try daemon.run("import", Self.real, "--json").json()["unchanged"] == .integer(8))
+  }
+
+  @Test func skippedFilesCannotControlTheTerminal() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let folder = daemon.home.path + "/keep"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let attachments = #"[{"filePath":"\u001b[2J\nskipped all"}]"#
+    let note =
+      #"{"isTrashed":false,"textContent":"t","attachments":\#(attachments),"createdTimestampUsec":1600000000000000}"#
+    try note.write(toFile: folder + "/a\u{1B}[1m.json", atomically: true, encoding: .utf8)
+    let lines = try daemon.run("import", folder).lines
+    #expect(lines.count == 2 && lines.allSatisfy { !$0.contains("\u{1B}") }, "\(lines)")
+    #expect(lines.first?.contains("a\u{FFFD}[1m.json") == true && lines.first?.contains("[2J") == true, "\(lines)")
+    #expect(daemon.stop() == 0)
   }
 }

@@ -36,13 +36,15 @@ import Testing
       try daemon.run("add", text)
     }
     var (cut, lost) = (1, 0)
+    var before = try head(daemon)
     while true {
-      let before = try head(daemon)
       let proxy = try CuttingProxy(to: daemon.socket, cutAfter: cut)
       let result = try Daemon.run(
         command.arguments, server: proxy.address.description, author: "ann@test", input: command.input)
       proxy.stop()
-      let made = try head(daemon) - before
+      let after = try head(daemon)
+      let made = after - before
+      before = after
       if result.status == 0 {
         #expect(made == command.commits, "cut after frame \(cut): \(result.output)")
       } else {
@@ -106,8 +108,8 @@ import Testing
   func outcomeIsReportedAsUnknownWithoutServer(command: Command) throws {
     let daemon = try Daemon()
     try daemon.start()
+    var before = try head(daemon)
     for cut in 1..<100 {
-      let before = try head(daemon)
       let proxy = try CuttingProxy(to: daemon.socket, cutAfter: cut, isLast: true)
       let result = try Daemon.run(
         command.arguments, server: proxy.address.description, author: "ann@test", input: command.input)
@@ -117,7 +119,9 @@ import Testing
         Issue.record("no error is reported: \(result.errors)")
         return
       }
-      let made = try head(daemon) - before
+      let after = try head(daemon)
+      let made = after - before
+      before = after
       guard made > 0 else { continue }
       #expect(error["outcome"]?.stringValue == "unknown")
       #expect(error["message"]?.stringValue?.contains("the change may or may not have been committed") == true)

@@ -42,7 +42,8 @@ import Testing
     let found = try here("search", "tomorrow")
     #expect(found.status == 0 && found.output.contains("call Ann tomorrow"), "\(found.errors)")
     #expect(try here("show", "1").output.contains("buy milk"))
-    #expect(try here("undo").status == 0)
+    let undone = try here("undo")
+    #expect(undone.status == 0 && !undone.errors.contains("not sent yet:"), "\(undone.errors)")
     #expect(try here("show", "+1").output.contains("call Ann\n"))
     let log = try here("log")
     #expect(log.status != 0 && log.errors.contains("needs the server"), "\(log.errors)")
@@ -74,10 +75,38 @@ import Testing
     let conflicts = try #require(try here("sync", "conflicts", "--json").json().arrayValue)
     #expect(conflicts.count == 1 && conflicts[0]["state"] == .string("parked"))
     let number = try #require(conflicts[0]["number"]?.integerValue)
-    #expect(try here("sync", "conflicts").output.contains("\(number)  ann@train"))
+    let listed = try here("sync", "conflicts").output
+    #expect(listed.contains("\(number)  ann@train") && listed.contains(" theirs deleted (bob@desk"), "\(listed)")
     #expect(try here("sync", "export", "\(number)").output.contains("bread"))
     #expect(try here("sync", "discard", "\(number)").status == 0)
     #expect(try here("sync", "conflicts", "--json").json().arrayValue?.isEmpty == true)
+    #expect(daemon.stop() == 0)
+  }
+
+  /// The copy was loaded after the backup, so no state is known that both have.
+  @Test func editOfALostStateWaitsWithItsValues() throws {
+    try daemon.start()
+    #expect(try elsewhere("add", "buy milk").status == 0)
+    #expect(daemon.stop() == 0)
+    let backup = daemon.home.path + "/backup"
+    try FileManager.default.copyItem(atPath: daemon.data, toPath: backup)
+    try daemon.start()
+    #expect(try elsewhere("edit", "1", "--text", "buy oat milk").status == 0)
+    #expect(try here("sync", "on").status == 0)
+    daemon.kill()
+    #expect(try here("color", "1", "blue").status == 0)
+    try FileManager.default.removeItem(atPath: daemon.data)
+    try FileManager.default.moveItem(atPath: backup, toPath: daemon.data)
+    try daemon.start()
+    let now = try here("sync", "now")
+    #expect(now.status == 0 && now.output.contains("1 in conflict"), "\(now.output) \(now.errors)")
+    let listed = try here("sync", "conflicts").output
+    #expect(listed.contains("was restored from a backup"), "\(listed)")
+    #expect(listed.contains("    Note.color mine   \"blue\"\n"), "\(listed)")
+    let conflicts = try #require(try here("sync", "conflicts", "--json").json().arrayValue)
+    let number = try #require(conflicts.first?["number"]?.integerValue)
+    #expect(try here("sync", "retry", "\(number)").output.contains("1 edit sent"))
+    #expect(try elsewhere("show", "1", "--json").json()["color"] == .string("blue"))
     #expect(daemon.stop() == 0)
   }
 
@@ -89,11 +118,96 @@ import Testing
     #expect(try !elsewhere("list").output.contains("kept"))
     #expect(try here("sync", "now").status == 2)
     daemon.kill()
+    let waits = try here("sync", "on", "--json")
+    #expect(waits.status == 0 && waits.errors.contains("your edits are sent when it does"), "\(waits.errors)")
+    #expect(try waits.json()["state"] == .string("on") && waits.json()["unsent"] == .integer(1), "\(waits.output)")
+    #expect(try here("sync", "off").status == 0)
     try daemon.start()
     #expect(try here("list").output.contains("kept"))
     let on = try here("sync", "on")
     #expect(on.status == 0, "\(on.errors)")
     #expect(try elsewhere("list").output.contains("kept"))
+    #expect(daemon.stop() == 0)
+  }
+
+  /// Mail and editors of other systems change the line endings of a file.
+  @Test func exportedEditsAreTakenWithOtherLineEndings() throws {
+    try daemon.start()
+    #expect(try elsewhere("add", "first").status == 0)
+    #expect(try here("sync", "on").status == 0)
+    #expect(try here("sync", "off").status == 0)
+    for text in ["one", "two"] { #expect(try here("add", text).status == 0) }
+    let exported = try here("sync", "export").output
+    #expect(exported.split(separator: "\n").count == 2, "\(exported)")
+    let file = daemon.home.path + "/edits"
+    try (exported.replacing("\n", with: "\r\n") + "\r\n").write(toFile: file, atomically: false, encoding: .utf8)
+    let taken = try here("sync", "take", file)
+    #expect(taken.status == 0 && taken.output.hasPrefix("2 edits taken"), "\(taken.output) \(taken.errors)")
+    #expect(daemon.stop() == 0)
+  }
+
+  /// Each daemon has a replica of its own, in which `+1` is another note.
+  @Test func provisionalNumberIsThatOfTheNamedDaemon() throws {
+    try daemon.start()
+    #expect(try here("sync", "on").status == 0)
+    daemon.kill()
+    #expect(try here("add", "mine").output == "+1 mine\n")
+    try daemon.start()
+    #expect(try here("sync", "now").status == 0)
+    let team = try Daemon()
+    try team.start()
+    let named = ["--server", team.socket.description]
+    func atTeam(_ arguments: String...) throws -> Daemon.Result {
+      try Daemon.run(
+        arguments + named, server: daemon.socket.description, author: "ann@train", input: nil,
+        environment: ["XDG_DATA_HOME": daemon.home.path + "/here"])
+    }
+    #expect(try team.run("add", "theirs").status == 0)
+    #expect(try atTeam("sync", "on").status == 0)
+    team.kill()
+    #expect(try atTeam("add", "ours").output == "+1 ours\n")
+    try team.start()
+    #expect(try atTeam("sync", "now").status == 0)
+    let edited = try atTeam("edit", "+1", "--text", "ours, edited")
+    #expect(edited.status == 0, "\(edited.errors)")
+    let list = try team.run("list").output
+    #expect(list.contains("theirs") && list.contains("ours, edited"), "\(list)")
+    #expect(try here("show", "+1").output.contains("mine"))
+    #expect(team.stop() == 0 && daemon.stop() == 0)
+  }
+
+  /// The output up to a line with the mark.
+  private func read(_ watcher: BackgroundProcess, until mark: String) -> String {
+    var text = ""
+    while !text.contains(mark) || !text.hasSuffix("\n") {
+      let part = watcher.read()
+      if part.isEmpty { break }
+      text += part
+    }
+    return text
+  }
+
+  /// A watch that begins without the daemon follows the edits of other programs, and moves to the daemon.
+  @Test func watchOfTheCopyShowsEditsAndMovesToTheDaemon() throws {
+    try daemon.start()
+    #expect(try elsewhere("add", "buy milk").status == 0)
+    #expect(try here("sync", "on").status == 0)
+    daemon.kill()
+    let watcher = try BackgroundProcess(
+      daemon, ["watch"],
+      environment: ["XDG_DATA_HOME": daemon.home.path + "/here", "STICKIES_AUTHOR": "ann@train"])
+    let first = read(watcher, until: "changes follow")
+    #expect(first == "this computer's copy: 1 note; changes follow\n")
+    #expect(try here("add", "call Ann").status == 0)
+    let second = read(watcher, until: "this computer's copy: 2 notes; changes follow")
+    #expect(second.contains("  + +1 call Ann"), "\(second)")
+    try daemon.start()
+    let third = read(watcher, until: "#2 call Ann")
+    #expect(try elsewhere("add", "later").status == 0)
+    let rest = third + read(watcher, until: "later")
+    #expect(rest.contains("  + #2 call Ann") && rest.contains("#3 later"), "\(rest)")
+    #expect(!rest.contains("- +1") && !rest.contains("buy milk") && !rest.contains("restored"), "\(rest)")
+    watcher.kill()
     #expect(daemon.stop() == 0)
   }
 

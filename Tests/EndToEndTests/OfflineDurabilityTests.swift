@@ -33,6 +33,25 @@ import Testing
     #expect(syncs.contains { $0.end < answer.begin }, "the edit was acknowledged before its sync")
   }
 
+  /// The log is written back by a command that sends, not by each command that adds or reads.
+  @Test func editCostsOneSyncAndAReadNone() throws {
+    try daemon.start()
+    #expect(try here(["sync", "on"]).status == 0)
+    daemon.kill()
+    // The first edit begins a new log.
+    #expect(try here(["add", "first"]).status == 0)
+    for (arguments, most) in [(["add", "second"], 1), (["list"], 0)] {
+      let file = daemon.home.path + "/trace"
+      let result = try here(arguments, through: SystemTrace.wrapper(writing: file))
+      #expect(result.status == 0, "\(result.errors)")
+      let syncs = try SystemTrace(of: file).calls().filter { $0.isSync && $0.file.contains("/unsent.sqlite") }
+      #expect(syncs.count == most, "\(arguments) \(syncs.map(\.file))")
+    }
+    try daemon.start()
+    #expect(try here(["sync", "now"]).output.contains("2 edits sent"))
+    #expect(daemon.stop() == 0)
+  }
+
   @Test func editIsMarkedOnDiskBeforeItsFirstByteLeaves() throws {
     try daemon.start()
     #expect(try here(["sync", "on"]).status == 0)

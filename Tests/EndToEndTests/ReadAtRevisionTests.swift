@@ -33,11 +33,10 @@ import Testing
     #expect(try plan() == "zero one two three")
   }
 
-  @Test func baseBeforeInsertIsRefused() throws {
-    let refused = try company.run("update", project, "plan=zero", "--base", "1")
-    #expect(refused.status == 64)
-    #expect(
-      refused.errors.contains("was created in revision 2; it did not exist at revision 1"), "\(refused.errors)")
+  @Test func baseBeforeInsertIsComparedWithAllLaterChanges() throws {
+    let refused = try company.run("update", project, "plan=zero", "--base", "1", "--policy", "error")
+    #expect(refused.status == 2)
+    #expect(refused.errors.contains("ben@test has changed Project.plan since you read it"), "\(refused.errors)")
     #expect(try company.run("update", project, "plan=zero", "--base", "-1").status == 64)
     #expect(try plan() == "one two three four")
   }
@@ -57,6 +56,35 @@ import Testing
     #expect(try revision() == theirs)
     #expect(try company.run("update", project, "weight=7", "--if-revision", theirs, author: "zoe@test").status == 0)
     #expect(try company.run("update", project, "weight=8", "--if-revision", "0").status == 64)
+    #expect(try company.run("update", project, "weight=8", "--if-unchanged", "weight").status == 64)
+  }
+
+  @Test func preconditionNamesSingleProperties() throws {
+    func revision() throws -> String {
+      String(try #require(try company.run("show", project, "--json").json()["revision"]?.integerValue))
+    }
+    let read = try revision()
+    #expect(try company.run("update", project, "plan=another", author: "ben@test").status == 0)
+    func update(_ names: String) throws -> Daemon.Result {
+      try company.run(
+        "update", project, "weight=6", "--if-revision", read, "--if-unchanged", names, author: "zoe@test")
+    }
+    #expect(try update("weight,plan").status == 2)
+    #expect(try update("weight,nothing").status == 64)
+    #expect(try update("weight").status == 0)
+  }
+
+  @Test func deleteRequiresTheRevisionThatWasRead() throws {
+    let read = String(try #require(try company.run("show", project, "--json").json()["revision"]?.integerValue))
+    #expect(try company.run("update", project, "weight=6", author: "ben@test").status == 0)
+    let refused = try company.run("delete", project, "--if-revision", read, author: "zoe@test")
+    #expect(refused.status == 2 && refused.errors.contains("ben@test"), "\(refused.errors)")
+    let other = try company.run(
+      "delete", project, "--if-revision", read, "--if-unchanged", "weight", author: "zoe@test")
+    #expect(other.status == 2, "\(other.errors)")
+    let unrelated = try company.run(
+      "delete", project, "--if-revision", read, "--if-unchanged", "plan", author: "zoe@test")
+    #expect(unrelated.status == 0, "\(unrelated.errors)")
   }
 
   /// The difference is unknown then, so the save could overwrite unseen changes.

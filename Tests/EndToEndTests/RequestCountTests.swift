@@ -166,7 +166,7 @@ import Testing
   @Test @MainActor func newObjectsOfLiveQueryAreOneFetchPerCommit() async throws {
     let stage = try await RequestCountFixture()
     let context = stage.reader.context
-    let query = try await stage.reader.follow(Note.self, prefetching: [\.board])
+    let query = try await stage.reader.follow(Note.self, prefetch: [\.board])
     #expect(stage.fetches() == ["Board", "Board"])
     let result = context.result(of: query, as: Note.self)
     #expect(result.count == Self.count && result.allSatisfy { $0.board?.isFault == false })

@@ -209,12 +209,12 @@ import Testing
     let json = try self.as("ann", ["status", "--json"]).json()
     #expect(json["established"] == .string("token") && json["grants"]?.arrayValue?.count == 2)
     #expect(json["grants"]?[0]?["name"] == .string("Ann") && json["grants"]?[0]?["role"] == .string("editor"))
-    for figure in ["size", "commitLogSize", "nextNumber", "sessions", "registrations"] {
+    for figure in ["size", "commitLogSize", "nextNumber", "sessions", "registrations", "data", "process"] {
       #expect(json[figure] == nil, "\(figure)")
     }
     let whole = try self.as("cleo", ["status", "--json"]).json()
     #expect(whole["grants"] == .array([.object([.init("role", .string("reader")), .init("scope", .null)])]))
-    #expect(whole["nextNumber"] == .integer(4) && whole["sessions"] != nil)
+    #expect(whole["nextNumber"] == .integer(4) && whole["sessions"] != nil && whole["data"] == nil)
     let owner = try daemon.run("status").lines
     #expect(owner.contains { $0.hasPrefix("identity       as the daemon's own user") })
     #expect(!owner.contains { $0.hasPrefix("rights") })

@@ -76,13 +76,43 @@ import Testing
     #expect(throws: Refusal.self) { try file.createToken(of: "eve", label: "", expires: nil, now: 1, random: random) }
   }
 
+  private func browser(_ user: AccessUser, with parent: AccessToken?, now: Timestamp) throws -> AccessToken {
+    try file.createBrowserToken(
+      ofUser: user.id, parent: parent?.selector, expires: 9_000, now: now, random: random)
+  }
+
+  /// A stolen token may have logged browsers in, and these others.
+  @Test func revocationEndsTheBrowsersThatTheTokenLoggedIn() throws {
+    let ann = try file.addUser("ann", now: 1, random: random)
+    let (stolen, other) = (try token("ann"), try token("ann"))
+    let first = try browser(ann, with: stolen, now: 200)
+    let second = try browser(ann, with: first, now: 201)
+    let (honest, owners) = (try browser(ann, with: other, now: 202), try browser(ann, with: nil, now: 203))
+    #expect(try file.authenticate(second, now: 204).parent == first.selector)
+    // A browser that logs out ends no other one.
+    try file.revokeBrowserToken(first, now: 205)
+    #expect(try ended(stolen, first, second, honest, owners, now: 206) == [first.selector])
+    #expect(try file.revokeToken(stolen.selector, now: 207))
+    #expect(
+      try ended(stolen, first, second, honest, owners, now: 208)
+        == [stolen.selector, first.selector, second.selector])
+    #expect(try !file.revokeToken(stolen.selector, now: 209))
+    // A login that the token had allowed before comes too late.
+    let refusal = #expect(throws: Refusal.self) { try browser(ann, with: stolen, now: 210) }
+    #expect(refusal?.message.contains("was revoked") == true)
+    // A browser is revoked without the token that logged it in, but with those that it logged in itself.
+    let third = try browser(ann, with: honest, now: 211)
+    #expect(try file.revokeToken(honest.selector, now: 212))
+    #expect(try ended(other, honest, third, now: 213) == [honest.selector, third.selector])
+  }
+
   @Test func fileOfEarlierVersionsKeepsItsRights() throws {
     _ = try file.addUser("ann", now: 1, random: random)
     let queue = try DatabaseQueue(path: path)
     let removal = """
       DROP TABLE access_grant; ALTER TABLE user DROP COLUMN link; ALTER TABLE user DROP COLUMN generation;
-      ALTER TABLE user DROP COLUMN seen; ALTER TABLE user DROP COLUMN since;
-      ALTER TABLE token DROP COLUMN browser;
+      ALTER TABLE user DROP COLUMN seen; ALTER TABLE user DROP COLUMN since; ALTER TABLE user DROP COLUMN maker;
+      ALTER TABLE token DROP COLUMN browser; ALTER TABLE token DROP COLUMN parent;
 
       """
     // The first version had no roles.
@@ -102,10 +132,23 @@ import Testing
     let token = try second.createToken(of: "ann", label: "", expires: nil, now: 3, random: random)
     // Another connection: the first one does not notice that the column is back before it drops it.
     try DatabaseQueue(path: path).write { database in
-      try database.execute(sql: "ALTER TABLE token DROP COLUMN browser; PRAGMA user_version = 3")
+      try database.execute(
+        sql: """
+          ALTER TABLE token DROP COLUMN browser; ALTER TABLE token DROP COLUMN parent;
+          ALTER TABLE user DROP COLUMN maker; PRAGMA user_version = 3
+          """)
     }
     let third = try #require(try AccessFile.open(directory: directory.path))
     #expect(try third.authenticate(token, now: 4).isBrowser == false)
+    // The fourth one did not record the logins of browsers, and the makers of links.
+    try DatabaseQueue(path: path).write { database in
+      try database.execute(
+        sql: """
+          ALTER TABLE token DROP COLUMN parent; ALTER TABLE user DROP COLUMN maker; PRAGMA user_version = 4
+          """)
+    }
+    let fourth = try #require(try AccessFile.open(directory: directory.path))
+    #expect(try fourth.authenticate(token, now: 5).parent == nil)
     try queue.close()
   }
 

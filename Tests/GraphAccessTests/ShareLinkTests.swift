@@ -68,7 +68,7 @@ import Testing
     let ann = try owner("ann", of: board)
     let made = try share(board, by: ann)
     let cookie = try file.createBrowserToken(
-      ofUser: made.link.user.id, expires: 100, now: 3, random: random)
+      ofUser: made.link.user.id, parent: made.token.selector, expires: 100, now: 3, random: random)
     // The list has the link once, however many browsers have opened it.
     #expect(try file.links(to: board, for: ann, now: 4).map(\.selector) == [made.token.selector])
     try file.removeLink(made.link.user.id, by: ann, now: 5)
@@ -76,6 +76,21 @@ import Testing
     #expect(throws: Refusal.self) { try file.authenticate(made.token, now: 6) }
     #expect(try file.links(to: board, for: ann, now: 6).isEmpty)
     #expect(throws: Refusal.self) { try file.removeLink(made.link.user.id, by: ann, now: 7) }
+  }
+
+  /// A member who leaves may know the secrets of its links.
+  @Test func linksEndWithTheirMaker() throws {
+    let (ann, bob) = (try owner("ann", of: board), try owner("bob", of: board))
+    let (own, others) = (try share(board, by: ann, label: "plan"), try share(board, by: bob))
+    let kept = try file.createLink(
+      to: board, role: .editor, label: "console", expires: nil, now: 2, random: random)
+    #expect(own.link.user.maker == ann.id && kept.link.maker == nil)
+    #expect(try file.removeUser("ann", now: 3).map(\.name) == ["link: plan"])
+    #expect(throws: Refusal.self) { try file.authenticate(own.token, now: 4) }
+    for token in [others.token, kept.token] { #expect(try file.authenticate(token, now: 4).user.isLink) }
+    #expect(try file.removeUser("bob", keepsLinks: true, now: 5).isEmpty)
+    #expect(try file.authenticate(others.token, now: 6).user.maker == bob.id)
+    #expect(try file.names()[bob.id] == "bob")
   }
 
   @Test func accountIsNoLink() throws {

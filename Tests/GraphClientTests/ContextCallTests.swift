@@ -47,6 +47,23 @@ import Testing
     }
   }
 
+  @Test func contextHasItsClient() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      let project = graph.insert("one", into: client)
+      let child = client.context.makeChild()
+      #expect(project.context.client === client && child.client === client)
+      child.object(for: project)?["title"] = .string("two")
+      child.saveIntoParent()
+      let saved = try #require(try await child.client?.save())
+      let past = client.graph(at: saved.committed.revision)
+      #expect(past.context.client === client)
+      #expect(try await past.object(Project.self, project.id)?.title == "two")
+      #expect(ObjectContext(model: graph.model, replica: client.context.replica).client == nil)
+      await client.close()
+    }
+  }
+
   @Test func loadedFaultOfContextIsFilled() async throws {
     try await ServedGraph.serve { graph in
       let (ann, bob) = (try await graph.connect(), try await graph.connect { $0.author = "bob" })

@@ -1,3 +1,4 @@
+import Foundation
 import GraphClient
 import GraphModel
 import GraphReplica
@@ -74,6 +75,16 @@ import Testing
       #expect(try await client.graph(at: 0).count(of: Project.self) == 0)
       let refusal = await #expect(throws: Refusal.self) { _ = try await client.graph(at: 9).fetch(Project.self) }
       #expect(refusal?.code == .notFound)
+    }
+  }
+
+  @Test func revisionOfDateIsExact() async throws {
+    try await serveFive { graph, client in
+      let commit = try #require(try await client.log(limit: 1).first)
+      let found = try await client.revision(at: commit.date)
+      #expect(found.revision == 1 && found.date == commit.date && commit.date.microseconds == commit.time)
+      let before = try await client.revision(at: commit.date.addingTimeInterval(-0.000_001))
+      #expect(before.revision == 0 && before.date == nil)
     }
   }
 

@@ -62,6 +62,11 @@ import Testing
     #expect(GraphError(Foreign(), in: model) == nil)
   }
 
+  @Test func conflictWithoutValuesKeepsItsSentence() {
+    let undone = Refusal(.conflict, "revision 5 is undone already")
+    #expect(GraphError(undone, in: model) == .notAllowed("revision 5 is undone already"))
+  }
+
   @Test func localizedDescriptionIsSentence() {
     let failure: any Error = ConnectFailure(address: .unix(path: "/none"), cause: "no such file")
     #expect((failure as? any LocalizedError)?.errorDescription == "no server answers at unix:///none (no such file)")
@@ -100,7 +105,41 @@ import Testing
           Conflict(kind: .deleted, id: id(3), author: ""),
         ]), in: model)
     #expect(
-      "\(kind)".hasPrefix("bob, cleo changed title of Project, year of Project and deleted Project meanwhile; "))
+      "\(kind)".hasPrefix(
+        "bob changed title of Project, year of Project and cleo changed year of Project and another client deleted "
+          + "Project meanwhile; fetch again"))
+  }
+
+  /// An update against a delete: repeating the edit would have no effect.
+  @Test func editOfDeletedObjectNamesTheAuthorAndTheRemedy() async throws {
+    try await ServedGraph.serve { graph in
+      let (ann, bob) = (try await graph.connect(), try await graph.connect { $0.author = "bob" })
+      let project = graph.insert("one", into: ann)
+      try await ann.save()
+      bob.context.delete(try #require(try await bob.fetchOne(Project.self, id: project.id)))
+      try await bob.save()
+
+      project["title"] = .string("two")
+      let error = await #expect(throws: GraphError.self) { try await ann.attempt { try await ann.save() } }
+      guard case .conflict(let values, let authors)? = error else {
+        Issue.record("\(String(describing: error)) is no conflict")
+        return
+      }
+      #expect(authors == ["bob"] && values.map(\.kind) == [.deleted] && values.map(\.object) == [project.id])
+      #expect(values.map(\.property) == [nil] && values.map(\.author) == ["bob"])
+      #expect(
+        error?.description == "bob deleted Project meanwhile; no edit brings it back: discard the edits, or restore it "
+          + "and repeat them")
+      // The remedy works.
+      ann.context.rollback()
+      try await ann.restore(project.id)
+      let restored = try #require(try await ann.fetchOne(Project.self, id: project.id))
+      restored["title"] = .string("two")
+      try await ann.save()
+      #expect(try await bob.titles == ["two"])
+      await ann.close()
+      await bob.close()
+    }
   }
 
   @Test func failedSaveIsCaughtByKind() async throws {

@@ -35,6 +35,15 @@ import Testing
     #expect(try String(contentsOfFile: known.path, encoding: .utf8) == "h 1 \(first)\n")
   }
 
+  /// An editor of another system may have written the file.
+  @Test func fileWithOtherLineEndingsIsRead() throws {
+    try known.record(.authority, host: "h", port: 1)
+    try "# a comment\r\nh 1 \(first)\r\n\r\nh 2 authority\r\n".write(
+      toFile: known.path, atomically: false, encoding: .utf8)
+    #expect(try known.entry(host: "h", port: 1) == .key(first))
+    #expect(try known.entry(host: "h", port: 2) == .authority)
+  }
+
   @Test func fileIsPrivate() throws {
     try known.record(.authority, host: "h", port: 1)
     let attributes = try FileManager.default.attributesOfItem(atPath: known.path)

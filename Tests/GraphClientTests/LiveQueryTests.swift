@@ -1,6 +1,8 @@
+import Foundation
 import GraphClient
 import GraphModel
 import GraphReplica
+import GraphStore
 import GraphTesting
 import GraphWire
 import Testing
@@ -36,6 +38,31 @@ import Testing
     }
   }
 
+  /// The store finds a moved file after a commit and before its answer. No other commit follows.
+  @Test(arguments: [false, true]) func commitWithUnknownOutcomeIsShown(isLogged: Bool) async throws {
+    try await ServedGraph.serve(store: { options, directory in
+      // The files are compared before each answer only.
+      options.monotonicNanoseconds = { 1 }
+      options.comparedNanoseconds = 0
+      if isLogged { options.commitLog = SQLiteStore.localLog(in: directory) }
+    }) { graph in
+      let (ann, bob) = (try await graph.connect(), try await graph.connect { $0.author = "bob" })
+      let query = try await ann.follow(Project.self)
+      let lock = graph.directory.path + "/lock"
+      try FileManager.default.moveItem(atPath: lock, toPath: lock + ".away")
+      let refusal = await #expect(throws: Refusal.self) {
+        try await bob.commit([graph.insertion("one")], policy: .error)
+      }
+      #expect(refusal?.isOutcomeUnknown == true)
+      try FileManager.default.moveItem(atPath: lock + ".away", toPath: lock)
+      await wait(ann, query, for: ["one"])
+      let late = try await bob.follow(Project.self)
+      await wait(bob, late, for: ["one"])
+      await bob.close()
+      await ann.close()
+    }
+  }
+
   @Test func unfollowedQueryEndsAtServer() async throws {
     try await ServedGraph.serve { graph in
       let client = try await graph.connect()
@@ -48,6 +75,21 @@ import Testing
       _ = try await client.status()
       #expect(try await other.status().registrations == 0)
       await other.close()
+      await client.close()
+    }
+  }
+
+  @Test func entityOfRunTimeIsFollowedByHandle() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      for name in ["a", "b"] { _ = try await client.commit([graph.insertion(name)], policy: .error) }
+      let sort = try [SortKey](parsing: "-title", entity: graph.project, model: graph.model)
+      let all = try await client.subscribe(to: graph.project, prefetch: RelationshipTree(Project.self, [\.steps]))
+      #expect(all.objects(sort: sort).map { $0["title"] } == [.string("b"), .string("a")])
+      let first = try await client.subscribe(to: graph.project, sort: sort, limit: 1)
+      #expect(first.window?.total == 2 && first.objects().map { $0["title"] } == [.string("b")])
+      all.close()
+      first.close()
       await client.close()
     }
   }
@@ -129,6 +171,17 @@ import Testing
         return
       }
       #expect(refusal == Refusal(.unavailable, "the client was closed"))
+    }
+  }
+
+  @Test func subscriptionWaitsForReconnectionWhileItLoads() async throws {
+    try await ServedGraph.serve { graph in
+      try await graph.loseConnectionAtProjects { client in
+        let query = try await client.subscribe(to: Step.self, prefetch: [\.project])
+        let step = try #require(query.objects(as: Step.self).first)
+        #expect(step.object(Step.projectNumber, Project.self).map(\.title) == "p")
+        query.close()
+      }
     }
   }
 

@@ -64,6 +64,16 @@ import Testing
     }
   }
 
+  @Test func resultsContinueAfterConnectionIsLostWhileTheyLoad() async throws {
+    try await ServedGraph.serve { graph in
+      try await graph.loseConnectionAtProjects { client in
+        let results = client.liveResults(Step.self, section: \.project.title)
+        await wait { !results.isLoading }
+        #expect(results.failure == nil && results.sections.map(\.name) == [.string("p")])
+      }
+    }
+  }
+
   @Test func unregisteredClassIsReported() async throws {
     try await ServedGraph.serve { graph in
       let client = try await graph.connect()

@@ -1,3 +1,4 @@
+import Foundation
 import GraphClient
 import GraphModel
 import GraphReplica
@@ -50,6 +51,7 @@ import Testing
           try await insert(["a"], graph, by: writer)
         case 2:
           #expect(projects.difference?.author == "bob")
+          #expect(projects.difference?.date.map { abs($0.timeIntervalSinceNow) < 60 } == true)
           guard case .inserted(_, let position)? = projects.difference?.objects.first else {
             Issue.record("the difference lacks the insertion")
             return
@@ -270,6 +272,18 @@ import Testing
       let snapshot = try #require(try await iterator.next())
       #expect(snapshot.map(\.title) == ["one"])
       #expect(snapshot.difference?.objects.count == 1)
+    }
+  }
+
+  /// The connection is lost after the steps have arrived, and before the projects that their sections read.
+  @Test func loopContinuesAfterConnectionIsLostWhileItLoads() async throws {
+    try await ServedGraph.serve { graph in
+      try await graph.loseConnectionAtProjects { client in
+        for try await steps in client.live(Step.self, section: \.project.title) {
+          #expect(steps.sections.map(\.name) == [.string("p")])
+          break
+        }
+      }
     }
   }
 

@@ -14,7 +14,9 @@ import Testing
 
     func wait(for load: UInt64) async -> String {
       do {
-        try await withCheckedThrowingContinuation { outcomes.append(waiters.add($0, for: load) ? "first" : "joins") }
+        let wait = CancellableWait()
+        outcomes.append(waiters.add(wait, for: load) ? "first" : "joins")
+        try await wait.wait()
         return "filled"
       } catch {
         return "\((error as? Refusal)?.message ?? "\(error)")"
@@ -40,6 +42,34 @@ import Testing
     #expect(owner.outcomes.last == "first")
     owner.waiters.finish(4, Refusal(.notFound, "gone"))
     #expect(await next == "gone")
+  }
+
+  @Test func lastCallerToLeaveIsKnown() async {
+    var waiters = LoadWaiters()
+    let (one, two) = (CancellableWait(), CancellableWait())
+    _ = waiters.add(one, for: 1)
+    _ = waiters.add(two, for: 1)
+    let leavesAnother = !waiters.remove(one, for: 1)
+    let leavesNone = waiters.remove(two, for: 1)
+    // Its load has ended at the same time.
+    let isKnown = !waiters.remove(two, for: 1)
+    #expect(leavesAnother && leavesNone && !isKnown)
+  }
+
+  /// The client is closed in the turn in which the load begins.
+  @Test func loadOfThePastEndsWithItsClient() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      _ = try await client.commit([graph.insertion("one")], policy: .error)
+      let past = client.graph(at: 1)
+      let faults = past.context.faults(try await client.identifiers(of: graph.project))
+      // They run in this order.
+      let load = Task { try await past.load(faults) }
+      let close = Task { await client.close() }
+      await #expect(throws: Refusal(.unavailable, "the client was closed")) { try await load.value }
+      await close.value
+      #expect(faults.count == 1 && faults.allSatisfy(\.isFault))
+    }
   }
 
   @Test func loadsOfOneTurnShareRequest() async throws {

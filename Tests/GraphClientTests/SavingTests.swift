@@ -51,6 +51,20 @@ import Testing
     }
   }
 
+  @Test func batchUpdateChangesObjectsThatMatchTypedPredicate() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      for title in ["one", "two"] { _ = graph.insert(title, into: client) }
+      try await client.save()
+      let year = client.context.model.property(Project.self, \.year)
+      let updated = try await client.batchUpdate(
+        Project.self, where: { $0.title == "two" }, set: [(year, .value(.integer(1999)))])
+      #expect(updated.changed == 1)
+      #expect(try await client.fetch(Project.self, where: { $0.year == 1999 }).map(\.title) == ["two"])
+      await client.close()
+    }
+  }
+
   @Test func undoneCommitIsRedone() async throws {
     try await ServedGraph.serve { graph in
       let client = try await graph.connect()

@@ -1,3 +1,4 @@
+import Foundation
 import GraphClient
 import GraphModel
 import GraphReplica
@@ -133,7 +134,7 @@ extension ObjectPath where Object: Worker {
         $0.due
         $0.steps.count
       }
-      let (title, next, due, steps): (String, Int64?, Timestamp?, Int64) = try #require(rows.first)
+      let (title, next, due, steps): (String, Int64?, Date?, Int64) = try #require(rows.first)
       #expect(title == "b" && next == 2027 && due == nil && steps == 0)
       #expect(rows.map(\.0) == ["b", "a"])
       let years: [Int64] = try await client.rows(of: Project.self, distinct: true) { $0.year }

@@ -21,17 +21,18 @@ import Testing
       #expect(result == 7 && !client.context.hasChanges && client.context.undoScope == nil)
       #expect(try await client.titles == ["one", "two"])
       await wait { client.undoStack.state.undo?.count == 2 }
-      #expect(client.canUndo && !client.canRedo && client.undoStack.undoName == "Plan")
+      #expect(client.canUndo && !client.canRedo && client.undoName == "Plan")
 
       _ = try await client.undo()
       #expect(try await client.titles == [])
-      await wait { client.canRedo }
-      #expect(!client.canUndo && client.undoStack.redoName == "Plan" && client.undoStack.undoName == "")
+      // The names are observed.
+      await wait { client.redoName == "Plan" }
+      #expect(!client.canUndo && client.canRedo && client.undoName == "")
 
       _ = try await client.redo()
       #expect(try await client.titles == ["one", "two"])
-      await wait { client.canUndo }
-      #expect(!client.canRedo)
+      await wait { client.undoName == "Plan" }
+      #expect(client.canUndo && !client.canRedo && client.redoName == "")
       await client.close()
     }
   }

@@ -35,6 +35,8 @@ final class LiveGraph: ContextOwner {
   var followed: Int { queries.count }
   private var queries = [(number: UInt64, request: UInt64, subscribe: Subscribe)]()
   private var unanswered = [(request: UInt64, subscribe: Subscribe)]()
+  /// The fetches of loads, which wait for `answerFetches`.
+  private var fetches = [(request: UInt64, fetch: Fetch)]()
 
   init() throws {
     model = try Model(parsing: Self.source.utf8)
@@ -154,6 +156,7 @@ final class LiveGraph: ContextOwner {
         subscriptions += 1
         unanswered.append((message.request, subscribe))
         if answers { answer() }
+      case .fetch(let fetch): fetches.append((message.request, fetch))
       case .unsubscribe(let number): queries.removeAll { $0.number == number }
       default: break
       }
@@ -177,6 +180,19 @@ final class LiveGraph: ContextOwner {
     let images = stored.values.filter { (try? matches($0, subscribe)) == true }.sorted { $0.id < $1.id }
     let at = Token(store: UniqueID(high: 7, low: 7), revision: revision, fingerprint: UInt64(revision))
     receive(.chunk(Chunk(objects: images, end: (at: at, count: UInt64(images.count)))), request)
+  }
+
+  /// Answers the oldest fetches of loads, or refuses them.
+  func answerFetches(atMost count: Int = .max, refusal: Refusal? = nil) {
+    let waiting = fetches.prefix(count)
+    fetches.removeFirst(waiting.count)
+    for (request, fetch) in waiting {
+      if let refusal {
+        receive(.refused(refusal), request)
+      } else {
+        load(request, Subscribe(entity: fetch.entity, predicate: fetch.predicate))
+      }
+    }
   }
 
   /// Changes the stored objects without sending a commit, then reloads all queries, as after a gap in history.

@@ -2,6 +2,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
+@testable import GraphHTTP
+
 /// Connections above the limit of the interface.
 @Suite(.timeLimit(.minutes(1))) struct ConnectionLimitTests {
   /// Whether a new connection is served; otherwise it must receive the answer for refused connections.
@@ -41,5 +43,13 @@ import Testing
       #expect(line == "stickiesd_http_refused_connections_total \(attempts + 2)")
       clients[1].close()
     }
+  }
+
+  /// The store, its readers and the socket keep their descriptors, however many connections are refused.
+  @Test(arguments: [(4_352, 4_096, 256), (4_351, 4_095, 256), (96, 84, 12), (8, 7, 1), (7, 7, 0), (1, 1, 0)])
+  func refusedConnectionsComeOutOfTheShareOfTheInterface(available: Int, served: Int, refused: Int) {
+    let share = ConnectionShare(maximum: 4_096, available: available)
+    #expect(share.served == served && share.refused == refused, "\(share)")
+    #expect(share.served + share.refused <= available)
   }
 }

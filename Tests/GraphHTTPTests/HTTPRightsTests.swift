@@ -95,4 +95,37 @@ import Testing
       #expect(try await served.get("/v1/objects/Note").status == 401)
     }
   }
+
+  /// Rights change without a commit, and with them the answer at one revision.
+  @Test func tagsDifferWhereTheRightsShowSomethingElse() async throws {
+    let matrix = try RightsMatrix()
+    let ids = try matrix.makeObjects().ids
+    // From a note on the board to one that has moved away.
+    let link = try matrix.store.insert("Link", ["from": .object(ids[0]), "to": .object(ids[2])])
+    let rights = [
+      "part": matrix.rights(.editor), "all": Rights(user: RightsMatrix.user, role: .editor), "none": matrix.rights(nil),
+    ]
+    try await ServedHTTP.serve(matrix.store, authenticator: Accounts(rights: rights)) { (served) async throws in
+      func get(_ target: String, _ token: String, _ tag: String? = nil) async throws -> RawHTTPClient.Answer {
+        let fields = if let tag { ["If-None-Match: \(tag)"] } else { [String]() }
+        return try await served.get(target, ["Authorization: Bearer \(token)"] + fields)
+      }
+      for (target, others) in [("/v1/objects/Note", ["all", "none"]), ("/v1/objects/Link/\(link.key)", ["all"])] {
+        let tag = try #require(try await get(target, "part").fields["etag"])
+        #expect(try await get(target, "part", tag).status == 304, "\(target)")
+        #expect(try await get(target, "part", "W/\(tag)").status == 304, "\(target)")
+        for other in others {
+          let answer = try await get(target, other, tag)
+          #expect(answer.status == 200 && answer.fields["etag"] != tag, "\(target), \(other)")
+        }
+      }
+      #expect(try await get("/v1/objects/Link/\(link.key)", "part").json["to"] == .null)
+      // The tag of an object also names the revision that a change expects.
+      let target = "/v1/objects/Note/\(ids[0].key)"
+      let tag = try #require(try await get(target, "part").fields["etag"])
+      let fields = ["Authorization: Bearer part", "If-Match: \(tag)"]
+      #expect(try await served.patch(target, #"{"text":"mine"}"#, fields).status == 200)
+      #expect(try await served.patch(target, #"{"text":"again"}"#, fields).status == 412)
+    }
+  }
 }

@@ -168,6 +168,38 @@ import Testing
     }
   }
 
+  /// Has no user at first.
+  private final class FirstAccount: Authenticating {
+    private let hasUser = Mutex(false)
+
+    func add() { hasUser.withLock { $0 = true } }
+
+    func authenticate(_ credential: String?) -> Result<ClientIdentity, Refusal> {
+      hasUser.withLock { $0 } ? .failure(Refusal(.notAllowed, "a token is needed")) : .success(.owner)
+    }
+
+    func ended(among tokens: [UInt64: Int64]) -> [UInt64: Refusal] { [:] }
+
+    func erasedPrincipals() -> [String] { [] }
+
+    func record(generation: Int64, of principal: String, at revision: Revision) {}
+    func record(_ event: AuditEvent, from address: String, omitted: Int) {}
+  }
+
+  @Test func firstUserEndsWhatWasOpenedWithoutToken() async throws {
+    let accounts = FirstAccount()
+    try await ServedHTTP.serve(authenticator: accounts) { (served) async throws in
+      let stream = try await follow(served, "entity=Project")
+      // Its session is kept for the next request.
+      #expect(try await served.get("/v1/objects/Project").status == 200)
+      accounts.add()
+      try await stream.waitForEnd()
+      #expect(stream.text.contains("event: end\ndata: {\"code\":\"notAllowed\",\"message\":\"a token is needed\"}"))
+      stream.close()
+      #expect(try await served.get("/v1/objects/Project").status == 401)
+    }
+  }
+
   @Test func requestsActForTheUserOfTheirToken() async throws {
     let account = OneAccount()
     try await ServedHTTP.serve(authenticator: account) { (served) async throws in

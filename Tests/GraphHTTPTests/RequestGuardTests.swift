@@ -27,6 +27,8 @@ import Testing
       ] {
         #expect(try await served.post("/v1/objects/Project", body, [field]).status == 403, "\(field)")
       }
+      // None of them has had an effect.
+      #expect(try await served.get("/v1/objects/Project").text.contains("one") == false)
       #expect(try await served.post("/v1/objects/Project", body, [own, "Sec-Fetch-Site: same-origin"]).status == 201)
       let proxied = try await served.post(
         "/v1/objects/Project", #"{"title":"two","year":1}"#, ["Origin: https://notes.example.org"])

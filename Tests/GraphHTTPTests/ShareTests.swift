@@ -30,6 +30,7 @@ import Testing
       let list = try #require(listed.json["links"]?.arrayValue)
       #expect(list.count == 1 && list[0]["name"] == .string("link: plan") && list[0]["role"] == .string("reader"))
       #expect(list[0]["expires"] == .string("1970-01-01T00:00:09.000000Z") && list[0]["used"] == .null)
+      #expect(list[0]["maker"] == .string("ann"))
       #expect(!listed.text.contains("stk_"), "only the answer to the creation has the secret")
       let removed = try await served.send("DELETE", "/v1/share/000000000000000a")
       #expect(removed.status == 200 && removed.json["removed"] == .string("000000000000000a"), "\(removed)")
@@ -129,8 +130,8 @@ private final class MemoryLinks: ShareLinks {
       func link(_ secret: String?) -> ShareLink {
         let name = if let label = request.label { label } else { "0" }
         return ShareLink(
-          id: "000000000000000a", name: "link: \(name)", role: request.role, created: 1, expires: 9_000_000, used: nil,
-          secret: secret)
+          id: "000000000000000a", name: "link: \(name)", maker: "ann", role: request.role, created: 1,
+          expires: 9_000_000, used: nil, secret: secret)
       }
       state.links.append(link(nil))
       return .success(link("stk_secret"))

@@ -71,11 +71,4 @@ import Testing
     #expect(try script.send(.commit(Transaction(id: foreign, changes: [])), 1) == ["1 < refused: notAllowed"])
     #expect(script.audits.isEmpty)
   }
-
-  @Test(arguments: [
-    ("ann", "ann"), ("Zoë 猫", "Zoë 猫"), ("a\nb", "a\\u{a}b"), ("\u{1B}[2J", "\\u{1b}[2J"),
-    ("a\u{202E}b", "a\\u{202e}b"),
-    ("a\u{2028}b\r", "a\\u{2028}b\\u{d}"), ("a\u{200B}b", "a\\u{200b}b"), ("\u{9B}m", "\\u{9b}m"),
-  ])
-  func textOfClientStaysOnItsLine(text: String, line: String) { #expect(text.escapedForLine == line) }
 }

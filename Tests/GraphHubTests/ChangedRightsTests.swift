@@ -76,6 +76,58 @@ import Testing
     #expect(script.hub.counts.registrations == 0 && script.hub.openReads == 0)
   }
 
+  /// The answer to a transaction whose outcome arrives after the rights have changed.
+  private func answer(_ result: WriteResult, after access: GrantedAccess) throws -> ToClient.Body? {
+    var script = try script()
+    try open(&script, 1, ann, all(.editor, 1, since: 0))
+    #expect(try script.save(1, sequence: 1) == ["commit #1"])
+    _ = try change(&script, access)
+    var answers = [ToClient.Body]()
+    for action in script.hub.handle(.committed([(StoreRequestID(1), result)])) {
+      guard case .send(let bytes, _) = action else { continue }
+      var decoder = FrameDecoder()
+      decoder.append(bytes)
+      while let frame = try decoder.next() {
+        let body = try ToClient(binary: frame).body
+        switch body {
+        case .committed, .refused: answers.append(body)
+        default: break
+        }
+      }
+    }
+    #expect(answers.count == 1)
+    return answers.first
+  }
+
+  /// The store has judged the write with the rights of its request.
+  @Test func answerToAnEarlierCommitNamesNothingThatIsNoLongerVisible() throws {
+    let record = try HubTranscript(head: 5).record(6)
+    let changed = try #require(record.changes.first?.id)
+    let untouched = ObjectID(key: UniqueID(high: 9, low: 1), entity: changed.entity)
+    let conflicts = [changed, untouched].map { id in
+      Conflict(
+        kind: .changed, id: id, property: 1, mine: .string("mine"), theirs: .string("theirs"), author: "carol",
+        revision: 5)
+    }
+    let result = CommitResult(revision: 6, fingerprint: record.fingerprint, identities: [], conflicts: conflicts)
+    let refusal = Refusal(.conflict, "carol has changed it", conflicts: conflicts)
+    for (access, shown) in [(all(.reader, 2), conflicts), (part(2), [])] {
+      let committed = try answer(WriteResult(outcome: .committed(result), record: record), after: access)
+      guard case .committed(let committed, _, _)? = committed else {
+        Issue.record("the transaction is committed")
+        continue
+      }
+      #expect(committed.conflicts == shown)
+      let refused = try answer(WriteResult(outcome: .refused(refusal), record: nil), after: access)
+      guard case .refused(let refused)? = refused else {
+        Issue.record("the transaction is refused")
+        continue
+      }
+      #expect(refused.code == .conflict && refused.conflicts == shown)
+      #expect(refused.message.contains("carol") != shown.isEmpty)
+    }
+  }
+
   @Test func gainedSightLetsReadsFinish() throws {
     var script = try script()
     try open(&script, 1, ann, part(1, since: 0))

@@ -18,14 +18,37 @@ import Testing
     #expect(try script.send(hello(script), 1) == ["find the replica of 1"])
     var hub = script.hub
     let actions = hub.handle(.foundReplica(.success(KnownReplica(lastSequence: 12)), session: 1))
-    let welcomes = try actions.compactMap { action -> Welcome? in
-      guard case .send(let frame, 1) = action else { return nil }
+    #expect(try welcomes(among: actions).map(\.lastSequence) == [12])
+    #expect(actions.count == 1)
+  }
+
+  private func welcomes(among actions: [HubAction]) throws -> [Welcome] {
+    try actions.compactMap { action -> Welcome? in
+      guard case .send(let frame, _) = action else { return nil }
       var reader = BinaryReader(Array(frame.dropFirst(ProtocolLimits.headerSize)))
       guard case .welcome(let welcome) = try ToClient(from: &reader).body else { return nil }
       return welcome
     }
-    #expect(welcomes.map(\.lastSequence) == [12])
-    #expect(actions.count == 1)
+  }
+
+  /// A client reads what it keeps again if the rules have changed since its last connection. No rule hides anything
+  /// from the machine's owner.
+  @Test func welcomeOfAUserIdentifiesTheRulesForReading() throws {
+    var script = try authenticating()
+    script.answersLookups = false
+    let ann = Principal(id: "user:a", name: "ann")
+    let user = ClientIdentity.user(ann, token: 1, access: GrantedAccess(.owner, of: ann))
+    for (session, identity, rules) in [
+      (1, .owner, 0), (2, user, Visibility.fingerprint(of: script.model)),
+    ] as [(SessionID, ClientIdentity, UInt64)] {
+      _ = try script.handle(.opened(session, of: .network))
+      _ = try script.send(
+        .hello(Hello(model: nil, replica: UniqueID(high: 1, low: session), author: "eve", credential: "t")), session)
+      _ = try script.handle(.authenticated(.success(identity), session: session))
+      var hub = script.hub
+      let actions = hub.handle(.foundReplica(.success(nil), session: session))
+      #expect(try welcomes(among: actions).map(\.rules) == [rules])
+    }
   }
 
   @Test func messagesBeforeWelcomeAreHandledAfterIt() throws {
@@ -214,6 +237,33 @@ import Testing
     // The owner's own programs need no token.
     _ = try script.handle(.opened(3))
     #expect(try script.send(hello(script, 3, author: "eve"), 3) == ["3 < welcome"])
+  }
+
+  /// Sessions without a token end when there is a user, also one whose replica is being looked up. Those of tokens and
+  /// of the machine's owner continue.
+  @Test func sessionsWithoutTokenEndOnceItIsRequired() throws {
+    var script = try authenticating()
+    for session in 1...4 as ClosedRange<SessionID> {
+      let credential = session == 3 ? "t" : ""
+      let hello = Hello(
+        model: nil, replica: UniqueID(high: 1, low: session), author: "eve", credential: credential)
+      _ = try script.handle(.opened(session, of: session == 4 ? .owner : .network))
+      script.answersLookups = session != 2
+      _ = try script.send(.hello(hello), session)
+      if session == 4 { continue }
+      let ann = Principal(id: "user:a", name: "ann")
+      let identity: ClientIdentity =
+        session == 3 ? .user(ann, token: 7, access: GrantedAccess(.editor, of: ann)) : .owner
+      let actions = try script.handle(.authenticated(.success(identity), session: session))
+      #expect(actions == (session == 2 ? ["find the replica of 2"] : ["\(session) < welcome"]))
+    }
+    #expect(script.hub.hasSessionsWithoutToken)
+    let refusal = Refusal(.notAllowed, "a token is needed")
+    #expect(
+      try script.handle(.tokenRequired(refusal))
+        == ["1 < goodbye: notAllowed", "close 1", "2 < goodbye: notAllowed", "close 2"])
+    #expect(!script.hub.hasSessionsWithoutToken)
+    for session in [3, 4] as [SessionID] { #expect(try script.send(.ping, session) == ["\(session) < pong 0"]) }
   }
 
   @Test func endOfTokenEndsItsSessionsOnly() throws {

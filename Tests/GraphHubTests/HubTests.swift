@@ -174,6 +174,43 @@ import Testing
     }
   }
 
+  /// A client that is cut off while the query is read again would otherwise resume it from the revision of the advance.
+  @Test(arguments: [(true, false), (true, true), (false, false), (false, true)])
+  func resetPrecedesAdvanceToCommitThatQueryLacks(isUnknown: Bool, isOneCommit: Bool) throws {
+    var limits = HubLimits()
+    if !isUnknown { limits.maximumFrameSize = 2_000 }
+    var script = try HubTranscript(limits: limits)
+    try script.open(1)
+    try script.follow(1, isUnknown ? "board.name == \"a\"" : "", ticket: 1, at: 0)
+    try script.follow(1, "color == \"pink\"", ticket: 2, at: 0)
+    var first = try script.record(1, text: String(repeating: "x", count: isUnknown ? 10 : 3_000))
+    var second = try script.record(2, color: "pink")
+    if isUnknown {
+      first.related = PathQueryEffects(knownThrough: 1, unknown: [1])
+      second.related = PathQueryEffects(knownThrough: 1)
+    }
+    if isOneCommit { first.changes += second.changes }
+    let records = isOneCommit ? [first] : [first, second]
+    let last = records.count
+    #expect(
+      try script.handle(.committed(records.map { (StoreRequestID(0), Self.result($0)) }))
+        == ["1 < reset 1", "1 < query 1", "read #3 for 1", "1 < delta 2 of \(last)", "1 < advance \(last)"])
+    // The new result has everything.
+    #expect(
+      try script.finishRead(3, at: Revision(last)) == ["1 < last chunk at \(last)", "1 < advance \(last)"])
+  }
+
+  /// The result was read after the commit, before the hub received it.
+  @Test func resultWithCommitOfTooLargeDeltaIsNotReset() throws {
+    var limits = HubLimits()
+    limits.maximumFrameSize = 2_000
+    var script = try HubTranscript(limits: limits)
+    try script.open(1)
+    try script.follow(1, "", ticket: 1, at: 1)
+    let record = try script.record(1, text: String(repeating: "x", count: 3_000))
+    #expect(try script.handle(.committed([(StoreRequestID(0), Self.result(record))])) == ["1 < advance 1"])
+  }
+
   @Test func resetContainsItsReason() throws {
     let underWay = "a commit was in progress when the query arrived; its effect on the query is unknown"
     for (related, reason) in [
@@ -202,6 +239,60 @@ import Testing
     #expect(try script.save(2, sequence: 1) == ["commit #2"])
     let lines = try script.committed(2, script.record(2))
     #expect(lines == ["history #3 after 0 through 1", "history #4 after 0 through 1", "2 < committed 2"])
+  }
+
+  private let unknownOutcome = StoreFailure(.moved, "the lock was removed", advice: "Put it back.").withUnknownOutcome
+
+  /// No commit follows: an idle session, a new query and a client that waits for the next commit get it nevertheless.
+  @Test func commitWithUnknownOutcomeIsFound() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    try script.follow(1, "color == \"pink\"", ticket: 1, at: 0)
+    let follow = FollowRequest(since: script.token(0), waits: true)
+    #expect(try script.send(.changes(.follow(follow)), 1) == [])
+    try script.open(2)
+    #expect(try script.handle(.tick(1)) == [])
+    #expect(try script.save(2, sequence: 1) == ["commit #2"])
+    #expect(
+      try script.handle(.commitFailed([StoreRequestID(2)], unknownOutcome))
+        == ["2 < refused: unavailable, outcome unknown"])
+    // The store shows the commit, so the result is ahead of the hub.
+    _ = try script.send(.subscribe(Subscribe(entity: script.note.number, predicate: "")), 2)
+    #expect(try script.finishRead(3, at: 1) == ["2 < last chunk at 1"])
+    #expect(try script.handle(.tick(2)) == ["find the head"])
+    #expect(try script.handle(.tick(3)) == [], "one search at a time")
+    #expect(try script.handle(.foundHead(nil)) == [])
+    #expect(try script.handle(.tick(4)) == ["find the head"])
+    #expect(try script.handle(.foundHead(script.token(0))) == [])
+    #expect(try script.handle(.tick(5)) == ["find the head"])
+    #expect(
+      try script.handle(.foundHead(script.token(1)))
+        == ["history #4 after 0 through 1", "history #5 after 0 through 1", "read #6 for 1"])
+    let record = try script.record(1, color: "pink")
+    #expect(
+      try script.handle(.history(StoreRequestID(4), .success([record]))) == ["1 < delta 1 of 1", "1 < advance 1"])
+    #expect(try script.handle(.history(StoreRequestID(5), .success([record]))) == ["2 < advance 1"])
+    #expect(try script.handle(.tick(6)) == [])
+    #expect(try script.save(2, sequence: 2) == ["commit #7"])
+    #expect(
+      try script.committed(7, script.record(2, color: "pink"))
+        == ["1 < delta 1 of 2", "2 < delta 2 of 2", "2 < committed 2"])
+  }
+
+  /// The state that was found may have the commit in flight, whose deltas come before its reply.
+  @Test func commitInFlightShowsUnknownOutcome() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    try script.follow(1, "", ticket: 1, at: 0)
+    #expect(try script.handle(.tick(1)) == [])
+    for number in 1...2 as ClosedRange<UInt64> {
+      #expect(try script.save(1, sequence: number) == ["commit #\(number + 1)"])
+    }
+    _ = try script.handle(.commitFailed([StoreRequestID(2)], unknownOutcome))
+    #expect(try script.handle(.tick(2)) == ["find the head"])
+    #expect(try script.handle(.foundHead(script.token(2))) == [])
+    #expect(try script.committed(3, script.record(2)) == ["history #4 after 0 through 1", "1 < committed 2"])
+    #expect(try script.handle(.tick(3)) == [], "the commit has shown the gap")
   }
 
   private static func result(_ record: CommitRecord?) -> WriteResult {

@@ -19,6 +19,8 @@ struct HubTranscript {
   /// Whether each lookup of a replica is answered at once, without a line.
   var answersLookups = true
   private var lastRequest: UInt64 = 0
+  /// The sort of each order that is being read.
+  private var sorts = [StoreRequestID: [SortKey]]()
 
   init(head: Revision = 0, limits: HubLimits = HubLimits()) throws {
     model = try Fixtures.stickies()
@@ -49,6 +51,7 @@ struct HubTranscript {
         audits.append(event)
         continue
       }
+      if case .collect(let ticket, let fetch, _, _) = action { sorts[ticket] = fetch.sort }
       lines += try Self.lines(action)
       if case .send(let bytes, _) = action { reasons += try Self.reasons(bytes) }
     }
@@ -83,6 +86,13 @@ struct HubTranscript {
     var encoder = ChunkEncoder(request: lastRequest)
     let end = ReadCompletion(at: token(revision), lastFrame: encoder.finish(at: token(revision)))
     return try handle(.readFinished(StoreRequestID(ticket), .success(end)))
+  }
+
+  /// A reader's thread has read objects of an order.
+  mutating func collected(_ ticket: UInt64, _ images: [ObjectImage]) throws -> [String] {
+    let order = SortOrder(try #require(sorts[StoreRequestID(ticket)]), model: model)
+    let objects = images.map { SortedObject(image: $0, key: order.values(of: $0)) }
+    return try handle(.collected(StoreRequestID(ticket), objects))
   }
 
   /// The writer answers with a commit that inserts a note.
@@ -132,6 +142,7 @@ struct HubTranscript {
     case .findReplica(_, let session): ["find the replica of \(session)"]
     case .recognize(let ticket, let token): ["recognize #\(ticket.number): \(token.revision)"]
     case .statistics(let ticket): ["statistics #\(ticket.number)"]
+    case .findHead: ["find the head"]
     case .makeBrowserCode(let ticket, let user): ["make a code #\(ticket.number) for \(user)"]
     case .pauseReading(let session): ["pause reading from \(session)"]
     case .resumeReading(let session): ["read on from \(session)"]

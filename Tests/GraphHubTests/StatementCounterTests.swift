@@ -51,7 +51,8 @@ import Testing
           case .collect(let ticket, let fetch, _, _):
             var images = [ObjectImage]()
             let at = try store.fetch(fetch) { images.append($0) }
-            events.append(.collected(ticket, images))
+            let order = SortOrder(fetch.sort, model: store.model)
+            events.append(.collected(ticket, order.sortedWithKeys(images)))
             events.append(.collectFinished(ticket, .success(at)))
           case .history(let ticket, let after, let through):
             let records = try store.commits(after: after, through: through, maximumChanges: 1_000)

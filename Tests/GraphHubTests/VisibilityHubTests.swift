@@ -124,6 +124,38 @@ import Testing
     }
   }
 
+  /// Both ends of the path are visible, and the object between is not.
+  @Test func queryWithAPathIsNotChangedThroughAnInvisibleObject() throws {
+    let store = try TestStore(try ScopedGraph.model())
+    store.store.recordReferences(true)
+    let boards = [try store.insert("Board"), try store.insert("Board")]
+    let ends = try (0..<2).map { _ in try store.insert("Note", ["board": .object(boards[0])]) }
+    let middle = try store.insert("Note", ["board": .object(boards[1]), "next": .object(ends[0])])
+    _ = try store.insert("Note", ["board": .object(boards[0]), "next": .object(middle)])
+    let rights = Rights(user: "a", grants: [Grant(.reader, on: boards[0].key)])
+    let note = try store.entity("Note")
+    let predicate = try GraphPredicate(parsing: "next.next.text == \"b\"", entity: note, model: store.model)
+    let query = LiveQuery(entity: note.number, predicate: predicate)
+    var table = QueryTable(model: store.model, commitSteps: 1_000_000)
+    let visibility = Visibility(rights, model: store.model)
+    let partial = table.register(query, through: nil, seenBy: visibility, for: 1)
+    let whole = table.register(query, through: nil, for: 2)
+    table.sendWatches(to: store)
+    // The end of the path changes, then the invisible object refers to another one.
+    for change in [
+      try store.update(ends[0], "Note.text", .string("b")), try store.update(middle, "Note.next", .object(ends[1])),
+    ] {
+      let record = try #require(try store.commit([change]).record)
+      let effects = table.effects(of: record)
+      #expect(effects.known.map(\.number) == [whole] && effects.stopped.isEmpty && table.unknown(to: record).isEmpty)
+      #expect(table.effects(of: record, on: partial) == [])
+    }
+    // When the object becomes visible, so do the references to it, and the result is read again.
+    let move = try store.update(middle, "Note.board", .object(boards[0]))
+    let record = try #require(try store.commit([move]).record)
+    #expect(table.effects(of: record).stopped == [partial])
+  }
+
   /// The stored reference must not decide whether an object is in the result.
   @Test func comparisonOfAReferenceDecidesOnWhatIsVisible() throws {
     let store = try TestStore(try ScopedGraph.model())
@@ -142,6 +174,8 @@ import Testing
     }
     let numbers = try ["next == '\(hidden)'", "next == NULL", "next != NULL", "board == '\(boards[0])'"].map(register)
     var record = try #require(try store.commit([try store.update(shown, "Note.text", .string("x"))]).record)
+    // The id of a board is enough.
+    #expect(record.referenced?.map(\.id) == [hidden])
     let effects = table.effects(of: record)
     #expect(effects.stopped.isEmpty && effects.known.map(\.number) == [numbers[1], numbers[3]])
     for number in numbers {
@@ -284,6 +318,22 @@ import Testing
     #expect(try script.send(.subscribe(old), 2).first == "2 < query 1 resumed")
   }
 
+  @Test func stateFromBeforeAChangeOfRulesIsNotResumed() throws {
+    var script = try script(head: 5)
+    script.hub = Hub(model: script.model, head: script.token(5), authenticates: true, accessRulesSince: 5)
+    let old = Subscribe(entity: script.note.number, predicate: "", since: script.token(5))
+    _ = try open(&script, 1, ann, GrantedAccess(.editor, of: ann))
+    #expect(try script.send(.subscribe(old), 1) == ["1 < query 1", "read #1 for 1"])
+    // No rule hides anything from the machine's owner.
+    try script.open(2)
+    #expect(try script.send(.subscribe(old), 2).first == "2 < query 1 resumed")
+    // A state of a later commit was read with the present rules.
+    _ = try script.committed(9, try script.record(6))
+    _ = try open(&script, 3, ann, GrantedAccess(.editor, of: ann))
+    let new = Subscribe(entity: script.note.number, predicate: "", since: script.token(6))
+    #expect(try script.send(.subscribe(new), 3).first?.hasSuffix("resumed") == true)
+  }
+
   @Test func statusAndResetsCountNothingForAUserOfOneBoard() throws {
     var script = try script()
     let bob = Principal(id: "user:b", name: "bob")
@@ -304,6 +354,38 @@ import Testing
     (record.changes, record.summary) = ([], ChangeSummary(count: 4_711, entities: [script.note.number]))
     _ = try script.committed(9, record)
     #expect(script.reasons.map { $0.contains("4711") } == [false, true])
+  }
+
+  /// Users with a role learn nothing of the machine; its owner does.
+  @Test func pathsOfTheMachineAreForItsOwner() throws {
+    var script = try script()
+    _ = try open(&script, 1, ann, GrantedAccess(.owner, of: ann))
+    try script.open(2)
+    var status = ServerStatus()
+    (status.location, status.process, status.failure) = ("/srv/notes", 4_711, "/srv/notes/graph.sqlite was moved")
+    let failure = StoreFailure(.full, "/srv/notes can't be written", advice: "Free some space.")
+    for (session, isShown) in [(1, false), (2, true)] as [(SessionID, Bool)] {
+      #expect(try script.send(.status, session) == ["statistics #\(2 * session - 1)"])
+      #expect(try script.save(session, sequence: 1) == ["commit #\(2 * session)"])
+      var hub = script.hub
+      let answers = [
+        hub.handle(.statistics(StoreRequestID(2 * session - 1), status)),
+        hub.handle(.commitFailed([StoreRequestID(2 * session)], failure)),
+      ].joined()
+      script.hub = hub
+      let text = try answers.compactMap { action -> String? in
+        guard case .send(let frame, session) = action else { return nil }
+        var reader = BinaryReader(Array(frame.dropFirst(ProtocolLimits.headerSize)))
+        switch try ToClient(from: &reader).body {
+        case .status(let status): return "\(status.location) \(status.process) \(status.failure)"
+        case .refused(let refusal): return "\(refusal.code): \(refusal.message)"
+        case let other: return "\(other)"
+        }
+      }
+      #expect(text.count == 2 && text[1].hasPrefix("unavailable: "))
+      for answer in text { #expect(answer.contains("/srv/notes") == isShown, "\(answer)") }
+      #expect(text[0].contains("4711") == isShown && text[0].contains("its owner") != text[0].contains("graph.sqlite"))
+    }
   }
 
   @Test func presenceIsShownToSessionsThatSeeAtLeastAsMuch() throws {

@@ -47,7 +47,7 @@ import Testing
     try script.open(2)
     #expect(try script.send(window(script), 1) == ["collect #1 for 1", "1 < query 2"])
     #expect(
-      try script.handle(.collected(StoreRequestID(1), (1...5).map { try note($0, x: 10 * Double($0), in: script) }))
+      try script.collected(1, (1...5).map { try note($0, x: 10 * Double($0), in: script) })
         == [])
     #expect(
       try script.handle(.collectFinished(StoreRequestID(1), .success(script.token(1))))
@@ -60,7 +60,7 @@ import Testing
     try script.open(1)
     try script.open(2)
     #expect(try script.send(Self.window(script), 1) == ["collect #1 for 1", "1 < query 2"])
-    #expect(try script.handle(.collected(StoreRequestID(1), [Self.note(2, x: 20, in: script)])) == [])
+    #expect(try script.collected(1, [Self.note(2, x: 20, in: script)]) == [])
     let damage = DamageNotice(objects: [try Self.note(1, x: 10, in: script).id])
     #expect(
       try script.handle(.collectFinished(StoreRequestID(1), .success(script.token(1)), damage: damage))
@@ -145,7 +145,7 @@ import Testing
     try script.open(2)
     #expect(try script.send(Self.window(script), 1) == ["collect #1 for 1", "1 < query 2"])
     let notes = try (1...3).map { try Self.note($0, x: 10 * Double($0), in: script) }
-    #expect(try script.handle(.collected(StoreRequestID(1), notes)) == [])
+    #expect(try script.collected(1, notes) == [])
     _ = try script.save(2, sequence: 1)
     #expect(try script.committed(2, Self.commit(2, [(notes[0], nil)], in: script)) == ["2 < committed 2"])
     #expect(
@@ -159,7 +159,7 @@ import Testing
     try script.open(2)
     _ = try script.send(Self.window(script), 1)
     let notes = try (1...3).map { try Self.note($0, x: 10 * Double($0), in: script) }
-    _ = try script.handle(.collected(StoreRequestID(1), Array(notes.dropFirst())))
+    _ = try script.collected(1, Array(notes.dropFirst()))
     #expect(
       try script.handle(.collectFinished(StoreRequestID(1), .success(script.token(2)))) == ["1 < rows [2, 3] of 2 at 2"]
     )
@@ -178,7 +178,7 @@ import Testing
       try script.committed(2, record) == ["collect #3 for 1", "1 < reset 2", "1 < query 2", "2 < committed 2"])
     // A read from before that commit can't be used.
     #expect(try script.handle(.collectFinished(StoreRequestID(3), .success(script.token(1)))) == ["collect #4 for 1"])
-    #expect(try script.handle(.collected(StoreRequestID(4), [Self.note(7, x: 1, 2, in: script)])) == [])
+    #expect(try script.collected(4, [Self.note(7, x: 1, 2, in: script)]) == [])
     #expect(
       try script.handle(.collectFinished(StoreRequestID(4), .success(script.token(2))))
         == ["1 < rows [7] of 1 at 2", "1 < advance 2"])
@@ -208,7 +208,7 @@ import Testing
     try small.open(1)
     #expect(try small.send(Self.window(small), 1) == ["collect #1 for 1", "1 < query 2"])
     let notes = try (UInt64(1)...50).map { try Self.note($0, x: 1, in: small) }
-    #expect(try small.handle(.collected(StoreRequestID(1), notes)) == ["cancel #1", "1 < refused: limit"])
+    #expect(try small.collected(1, notes) == ["cancel #1", "1 < refused: limit"])
   }
 
   @Test func unusedOrdersAreEvictedFirst() throws {
@@ -219,7 +219,7 @@ import Testing
     let other = Subscribe(entity: script.note.number, window: .init(sort: "-x", limit: 1))
     #expect(try script.send(.subscribe(other), 1) == ["collect #2 for 1", "1 < query 4"])
     let notes = try (UInt64(1)...9).map { try Self.note($0, x: Double($0), in: script) }
-    #expect(try script.handle(.collected(StoreRequestID(2), notes)) == [])
+    #expect(try script.collected(2, notes) == [])
     #expect(
       try script.handle(.collectFinished(StoreRequestID(2), .success(script.token(1))))
         == ["1 < rows [9] of 9 at 1", "1 < advance 1"])
@@ -242,7 +242,7 @@ import Testing
     try script.open(1)
     #expect(try script.send(Self.window(script), 1) == ["collect #1 for 1", "1 < query 2"])
     #expect(try script.handle(.closed(1)) == ["cancel #1"])
-    #expect(try script.handle(.collected(StoreRequestID(1), [Self.note(1, x: 1, in: script)])) == [])
+    #expect(try script.collected(1, [Self.note(1, x: 1, in: script)]) == [])
     #expect(try script.handle(.collectFinished(StoreRequestID(1), .success(script.token(0)))) == [])
   }
 
@@ -254,7 +254,7 @@ import Testing
     try script.open(2)
     #expect(try script.send(Self.window(script), 1) == ["collect #1 for 1", "1 < query 2"])
     let notes = try (1...5).map { try Self.note($0, x: 10 * Double($0), in: script) }
-    #expect(try script.handle(.collected(StoreRequestID(1), notes)) == [])
+    #expect(try script.collected(1, notes) == [])
     _ = try script.save(2, sequence: 1)
     let three: [(ObjectImage?, ObjectImage?)] = notes.prefix(3).map { ($0, nil) }
     #expect(try script.committed(2, Self.commit(2, three, in: script)) == ["2 < committed 2"])
@@ -276,7 +276,7 @@ import Testing
     try script.open(2)
     _ = try script.send(Self.window(script), 1)
     let notes = try (1...3).map { try Self.note($0, x: 10 * Double($0), in: script) }
-    _ = try script.handle(.collected(StoreRequestID(1), notes))
+    _ = try script.collected(1, notes)
     _ = try script.save(2, sequence: 1)
     _ = try script.committed(2, Self.commit(2, [(notes[0], nil), (notes[1], nil)], in: script))
     #expect(
@@ -287,7 +287,7 @@ import Testing
     record.summary = ChangeSummary(count: 5_000, entities: [script.note.number])
     #expect(try script.committed(3, record) == ["2 < committed 3"])
     #expect(try script.handle(.continueOrder(StoreRequestID(1))) == ["collect #4 for 1"])
-    _ = try script.handle(.collected(StoreRequestID(4), [notes[2]]))
+    _ = try script.collected(4, [notes[2]])
     #expect(
       try script.handle(.collectFinished(StoreRequestID(4), .success(script.token(3))))
         == ["1 < rows [3] of 1 at 3", "1 < advance 3"])

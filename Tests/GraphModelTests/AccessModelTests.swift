@@ -72,6 +72,13 @@ import Testing
     #expect(try Model(parsing: source.replacing(#""scope": "board","#, with: #""scope": "self","#).utf8).hash != team)
   }
 
+  @Test func fingerprintOfVisibilityCoversScopesAndRulesForReading() throws {
+    let plain = try Visibility.fingerprint(of: model(entity("")))
+    #expect(try Visibility.fingerprint(of: model(entity(#", "scope": "self""#))) != plain)
+    #expect(try Visibility.fingerprint(of: model(entity(#", "access": {"read": "n == $user"}"#))) != plain)
+    #expect(try Visibility.fingerprint(of: model(entity(#", "access": {"update": "n == $user"}"#))) == plain)
+  }
+
   @Test func creatorIsATextThatTheServerAssigns() throws {
     let note = try #require(try Fixtures.team().entity(named: "Note"))
     let creator = try #require(note.property(named: "creator"))

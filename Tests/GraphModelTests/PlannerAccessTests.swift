@@ -132,11 +132,12 @@ import Testing
   @Test func keyOfInvisibleObjectIsTakenWithoutAName() throws {
     for policy in MergePolicy.allCases {
       let insert = insertion(["board": .object(boards[0]), "key": .string("taken")])
-      let refusal = try refusal([insert], .owner, policy: policy)
-      #expect(refusal?.code == .unique && refusal?.conflicts.isEmpty == true, "\(policy)")
-      #expect(refusal?.violations.map(\.id) == [insert.id])
-      let text = "\(refusal?.violations ?? [])"
-      #expect(!text.contains("\(hidden.key)"))
+      let found = try refusal([insert], .owner, policy: policy)
+      let taken = try #require(found, "\(policy)")
+      #expect(taken.code == .unique && taken.conflicts.isEmpty, "\(policy)")
+      #expect(taken.violations.map(\.id) == [insert.id])
+      let text = "\(taken.message) \(taken.violations)"
+      for secret in ["\(hidden.key)", "\(boards[1].key)", "bob"] { #expect(!text.contains(secret), "\(text)") }
     }
   }
 

@@ -101,6 +101,42 @@ import Testing
     }
   }
 
+  /// Many small steps are a jump.
+  @Test func sumOfStepsIsLimited() {
+    var machine = Machine()
+    var clock = PruningClock(machine.reading, retention: Self.hour)
+    let step = 540 * Self.second
+    for number in 1...12 {
+      machine.wall += step
+      machine.pass(Self.second)
+      let decision = clock.decide(machine.reading)
+      if number == 1 {
+        #expect(decision == .prune(now: machine.wall, through: 200))
+      } else if case .prune = decision {
+        Issue.record("step \(number): the clock is \(number * 9) minutes ahead")
+      }
+    }
+    machine.pass(Self.hour)
+    guard case .prune(machine.wall, _) = clock.decide(machine.reading) else {
+      Issue.record("the clock has run without a step for an hour")
+      return
+    }
+  }
+
+  /// Time synchronization corrects a clock by a small step now and then.
+  @Test func smallCorrectionsAreTrusted() {
+    var machine = Machine()
+    var clock = PruningClock(machine.reading, retention: Self.retention)
+    for _ in 0..<100 {
+      machine.pass(Self.day)
+      machine.wall += 300 * Self.second
+      guard case .prune(machine.wall, _) = clock.decide(machine.reading) else {
+        Issue.record("five minutes a day are no jump")
+        return
+      }
+    }
+  }
+
   @Test(arguments: [(Timestamp(0), true), (1, false)])
   func storeMayBeIdleForATenthOfTheRetention(beyond: Timestamp, isBelieved: Bool) {
     let newest = Self.now - 9 * Self.day - beyond

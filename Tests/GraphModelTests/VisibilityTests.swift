@@ -105,5 +105,12 @@ import Testing
     let reader = try #require(Visibility(Rights(user: "a", role: .reader), model: ruled))
     #expect(reader.seesUnread(try note(ruled, 1, board: board).id) == nil)
     #expect(reader.seesUnread(ObjectID(key: other, entity: boards)) == true)
+    // A class may need the values of a note, and none those of a board.
+    for model in [plain, ruled] {
+      let decided = try ["Board", "Note"].map { name in
+        model.decidesSightByValues(try #require(model.entity(named: name)).number)
+      }
+      #expect(decided == [false, true])
+    }
   }
 }

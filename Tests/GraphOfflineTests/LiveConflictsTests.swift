@@ -10,8 +10,7 @@ import Testing
 @MainActor
 @Suite(.timeLimit(.minutes(1))) struct LiveConflictsTests {
   @Test func listFollowsWhatOtherConnectionsWrite() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
+    let fixture = try await OfflineFixture.turnedOn()
     let ann = try await fixture.offline()
     let seen = try #require(try await fixture.notes(ann).first).revision
     let status = ann.syncStatus

@@ -12,8 +12,7 @@ import Testing
 @MainActor
 @Suite(.timeLimit(.minutes(1))) struct OfflineClientTests {
   @Test func clientSaysThatItsEditsWait() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
+    let fixture = try await OfflineFixture.turnedOn()
     let ann = try await fixture.offline()
     let before = try #require(ann.unsentAfter)
     #expect(!ann.hasUnsentCommits)
@@ -26,8 +25,7 @@ import Testing
   }
 
   @Test func liveQueriesAndUndoWork() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
+    let fixture = try await OfflineFixture.turnedOn()
     let ann = try await fixture.offline()
     let saved = try await ann.commit([fixture.insertion(1, "new", on: fixture.board)], policy: .error)
     #expect(try await fixture.texts(ann) == ["buy milk", "new"])
@@ -39,9 +37,22 @@ import Testing
     await fixture.stop()
   }
 
+  @Test func undoThatRemovesAnEditLeavesNothingToSend() async throws {
+    let fixture = try await OfflineFixture.turnedOn()
+    let first = try await fixture.offline()
+    _ = try await first.commit([fixture.insertion(1, "new", on: fixture.board)], policy: .error)
+    #expect(first.hasUnsentCommits)
+    await first.close()
+    let second = try await fixture.offline()
+    _ = try await second.undo()
+    #expect(!second.hasUnsentCommits)
+    await second.close()
+    #expect(try fixture.entries().isEmpty)
+    await fixture.stop()
+  }
+
   @Test func replicaClosesWithItsLastClient() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
+    let fixture = try await OfflineFixture.turnedOn()
     for _ in 0..<2 {
       let ann = try await fixture.offline()
       #expect(try await fixture.texts(ann) == ["buy milk"])

@@ -16,18 +16,16 @@ final class OfflineFixture {
   let model: Model
   let directory: TemporaryDirectory
   let replica: OfflineReplica
-  private let server: EmbeddedServer
-  private let local: LocalServer
+  private var server: EmbeddedServer
+  private var local: LocalServer
   private(set) var board = ObjectID.temporary(1, entity: 1)
   private(set) var note = ObjectID.temporary(1, entity: 1)
 
-  init() async throws {
-    model = try Fixtures.stickies()
+  /// - Parameter model: nil for the notes' model; another one needs its boards and notes.
+  init(model: Model? = nil) async throws {
+    self.model = if let model { model } else { try Fixtures.stickies() }
     directory = try TemporaryDirectory()
-    let folder = directory.path + "/server"
-    let store = try SQLiteStore(directory: folder, model: model)
-    server = try await EmbeddedServer.serve(
-      store, GraphServer.Configuration(addresses: [], name: "server"), log: Logger(label: "test"))
+    server = try await Self.serve(directory.path + "/server", self.model)
     local = Self.local(server)
     replica = OfflineReplica(in: directory.path + "/replicas", name: "server")
     let bob = try await connect("bob")
@@ -47,7 +45,28 @@ final class OfflineFixture {
       connect: { try await server.connect() }, clientDidClose: {}, forNewClient: { Self.local(server) })
   }
 
+  private static func serve(_ folder: String, _ model: Model) async throws -> EmbeddedServer {
+    try await EmbeddedServer.serve(
+      try SQLiteStore(directory: folder, model: model), GraphServer.Configuration(addresses: [], name: "server"),
+      log: Logger(label: "test"))
+  }
+
   func stop() async { await server.stop() }
+
+  /// Keeps a copy of the server's files.
+  func backUp() async throws { try await replaceFiles(of: "backup", by: "server") }
+
+  /// Brings the copy of the server's files back.
+  func restore() async throws { try await replaceFiles(of: "server", by: "backup") }
+
+  private func replaceFiles(of target: String, by source: String) async throws {
+    await server.stop()
+    let path = directory.path + "/"
+    try? FileManager.default.removeItem(atPath: path + target)
+    try FileManager.default.copyItem(atPath: path + source, toPath: path + target)
+    server = try await Self.serve(path + "server", model)
+    local = Self.local(server)
+  }
 
   func connect(_ author: String, replica: UniqueID? = nil) async throws -> GraphClient {
     var options = GraphClient.Options(author: author)
@@ -62,9 +81,31 @@ final class OfflineFixture {
     try await replica.open(model: model, options: GraphClient.Options(author: "ann"))
   }
 
+  /// Saves a new note without the server.
+  func saveOffline(_ text: String) async throws {
+    let ann = try await offline()
+    _ = try await ann.commit([insertion(1, text, on: board)], policy: .error)
+    await ann.close()
+  }
+
+  /// Copies the files of the replica, as a backup of the user does.
+  func copyReplica() throws -> OfflineReplica {
+    let folder = directory.path + "/copies"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    try FileManager.default.copyItem(atPath: replica.folder.path, toPath: folder + "/server")
+    return OfflineReplica(in: folder, name: "server")
+  }
+
   @discardableResult
   func synchronize() async throws -> SyncReport {
     try await replica.synchronize { try await self.connect("ann", replica: $0) }
+  }
+
+  /// A fixture whose replica is on.
+  static func turnedOn() async throws -> OfflineFixture {
+    let fixture = try await OfflineFixture()
+    try await fixture.turnOn()
+    return fixture
   }
 
   func turnOn() async throws { _ = try await replica.turnOn { try await self.connect("ann", replica: $0) } }

@@ -37,8 +37,7 @@ import Testing
   }
 
   @Test func editsOfAGroupThatWaitsAreRemovedTogether() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
+    let fixture = try await OfflineFixture.turnedOn()
     let group = UndoGroup(scope: UniqueID(high: 5, low: 5), group: 3, name: "Import")
     try await add("before", fixture)
     try await add("one", fixture, undo: group)
@@ -52,8 +51,7 @@ import Testing
   }
 
   @Test func committedStepIsReversedFromItsImagesAndSentAsItsUndo() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
+    let fixture = try await OfflineFixture.turnedOn()
     try await add("first", fixture)
     try await add("second", fixture)
     #expect(try await fixture.synchronize().sent == 2)
@@ -77,8 +75,7 @@ import Testing
   }
 
   @Test func undoThatWaitsIsTakenBackByRedo() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
+    let fixture = try await OfflineFixture.turnedOn()
     try await add("first", fixture)
     #expect(try await fixture.synchronize().sent == 1)
     try await undo(fixture)
@@ -90,8 +87,7 @@ import Testing
   }
 
   @Test func undoOfAnEditThatIsOnItsWayIsQueuedBehindIt() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
+    let fixture = try await OfflineFixture.turnedOn()
     try await add("sent", fixture)
     let unsent = try fixture.replica.openUnsent()
     #expect(try unsent.markLeft([1], at: 1, form: IntentForm(fixture.model)).count == 1)
@@ -107,8 +103,7 @@ import Testing
   }
 
   @Test func undoOfAStepThatAnUnsentEditHasChangedNeedsTheServer() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
+    let fixture = try await OfflineFixture.turnedOn()
     try await add("first", fixture)
     #expect(try await fixture.synchronize().sent == 1)
     let ann = try await fixture.offline()
@@ -125,8 +120,7 @@ import Testing
   }
 
   @Test func stepsOfOthersAreNotUndone() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
+    let fixture = try await OfflineFixture.turnedOn()
     let ann = try await fixture.offline()
     // Bob's commit has made the note.
     let refusal = await #expect(throws: Refusal.self) { try await ann.undo(scope: nil) }

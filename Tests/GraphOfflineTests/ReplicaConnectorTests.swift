@@ -15,7 +15,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ReplicaConnectorTests {
   /// A server that ends and starts again, and the folder of a replica of it.
   @MainActor
-  private final class Table {
+  final class Table {
     let model: Model
     let directory: TemporaryDirectory
     let address: ServerAddress
@@ -73,20 +73,50 @@ import Testing
       return client
     }
 
+    /// Where `GraphClient.connect` keeps its replica.
+    var mode: OfflineMode { .kept(at: URL(fileURLWithPath: directory.path + "/kept")) }
+
+    /// The replica that `GraphClient.connect` keeps.
+    var kept: OfflineReplica { OfflineReplica(of: address, mode) }
+
+    /// Starts a server with another store at the same address.
+    func startWithoutData() async throws {
+      try FileManager.default.removeItem(atPath: directory.path + "/server")
+      try await start()
+    }
+
+    /// Makes the next load of the copy fail, as a full disk would.
+    /// - Returns: removes the obstacle.
+    func obstructLoad(of replica: OfflineReplica) throws -> () throws -> Void {
+      let unsent = try replica.openUnsent()
+      defer { unsent.close() }
+      try unsent.setState(.discarding(step: 2))
+      // A folder that is not empty can't be replaced by the draft of the copy.
+      let obstacle = replica.path + "/mirror.sqlite.new"
+      try FileManager.default.createDirectory(atPath: obstacle + "/x", withIntermediateDirectories: true)
+      return { try FileManager.default.removeItem(atPath: obstacle) }
+    }
+
     /// The texts on the server.
     func texts() async throws -> [String] {
       let bob = try await connect("bob")
-      let entity = try #require(model.entity(named: "Note"))
-      let text = try #require(entity.property(named: "text"))
-      var images = [ObjectImage]()
-      for try await chunk in bob.images(of: entity) { images += chunk }
+      let texts = try await ReplicaConnectorTests.texts(bob)
       await bob.close()
-      return images.compactMap { $0[text].stringValue }.sorted()
+      return texts
     }
   }
 
+  /// The texts that a client sees.
+  private static func texts(_ client: GraphClient) async throws -> [String] {
+    let entity = try #require(client.context.model.entity(named: "Note"))
+    let text = try #require(entity.property(named: "text"))
+    var images = [ObjectImage]()
+    for try await chunk in client.images(of: entity) { images += chunk }
+    return images.compactMap { $0[text].stringValue }.sorted()
+  }
+
   /// Waits until a client is with the server, or with the copy.
-  private func wait(for client: GraphClient, offline: Bool) async {
+  func wait(for client: GraphClient, offline: Bool) async {
     for await state in client.states where state == .connected && client.isOffline == offline { return }
   }
 
@@ -169,6 +199,71 @@ import Testing
     #expect(!ann.isOffline && board["name"] == .string("Home"))
     try await table.start()
     await wait(for: ann, offline: false)
+    await ann.close()
+    await table.stop()
+  }
+
+  /// The edit leaves anyway. The user reads why there is no copy, and works with the server.
+  @Test func editsAreSentAlthoughTheCopyCannotBeLoaded() async throws {
+    let table = try await Table()
+    try await table.turnOn()
+    await table.stop()
+    let ann = try await table.away()
+    let board = try await board(ann)
+    let before = board.id
+    let clear = try table.obstructLoad(of: table.replica)
+    try await table.start()
+    for await trouble in ann.syncTrouble where !trouble.isEmpty { break }
+    await wait(for: ann, offline: false)
+    #expect(ann.syncTrouble.current.contains("1 edit was sent"), "\(ann.syncTrouble.current)")
+    for await status in ann.syncStatus where status?.unsent == 0 { break }
+    #expect(board.id != before && board["name"] == .string("Home"))
+    let bob = try await table.connect("bob")
+    #expect(try await bob.status().head.revision == 1)
+    await bob.close()
+    try clear()
+    try await ann.withoutConnection { _, _ in }
+    #expect(ann.syncTrouble.current.isEmpty && ann.syncStatus.current?.isOn == true)
+    await ann.close()
+    await table.stop()
+  }
+
+  @Test func clientWithoutEditsUsesTheServerIfTheCopyCannotBeLoaded() async throws {
+    let table = try await Table()
+    try await table.turnOn()
+    await table.stop()
+    let ann = try await table.away()
+    let clear = try table.obstructLoad(of: table.replica)
+    try await table.start()
+    await wait(for: ann, offline: false)
+    #expect(!ann.syncTrouble.current.isEmpty)
+    _ = try await board(ann)
+    try clear()
+    await ann.close()
+    await table.stop()
+  }
+
+  @Test func clientLeavesTheCopyThatAnotherProgramHasLoadedAgain() async throws {
+    let table = try await Table()
+    let bob = try await table.connect("bob")
+    let board = try await board(bob)
+    try await table.turnOn()
+    try table.replica.turnOff()
+    let ann = try await table.away()
+    _ = try note("new", on: board, bob)
+    try await bob.save()
+    await bob.close()
+    #expect(try await Self.texts(ann).isEmpty)
+    let other = try await table.connect("ann")
+    try await ReplicaSynchronizer.load(try #require(table.replica.folder.current), other, now: 1)
+    await other.close()
+    var shown = [String]()
+    for await state in ann.states where state == .connected {
+      // A fetch of the copy that is being left fails.
+      if let texts = try? await Self.texts(ann) { shown = texts }
+      if shown == ["new"] { break }
+    }
+    #expect(shown == ["new"] && ann.isOffline)
     await ann.close()
     await table.stop()
   }

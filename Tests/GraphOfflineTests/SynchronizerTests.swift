@@ -12,8 +12,7 @@ import Testing
 @MainActor
 @Suite(.timeLimit(.minutes(3))) struct SynchronizerTests {
   @Test func editsOfATrainRideArrive() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
+    let fixture = try await OfflineFixture.turnedOn()
     let ann = try await fixture.offline()
     let added = try await ann.commit([fixture.insertion(1, "call Ann", on: fixture.board)], policy: .error)
     let new = added.committed.identities[0].permanent
@@ -39,9 +38,86 @@ import Testing
     await fixture.stop()
   }
 
-  @Test func conflictIsParkedWithBothValuesAndLaterEditsContinue() async throws {
+  /// A folder that is not empty can't be replaced by the draft of the copy, as on a full disk.
+  @Test func editsAreSentAlthoughNoCopyCanBeLoaded() async throws {
     let fixture = try await OfflineFixture()
     try await fixture.turnOn()
+    let ann = try await fixture.offline()
+    let added = try await ann.commit([fixture.insertion(1, "call Ann", on: fixture.board)], policy: .error)
+    let new = added.committed.identities[0].permanent
+    _ = try await ann.commit(
+      [Change(.update, new, base: added.committed.revision, edits: [fixture.edit("Note.color", .string("pink"))])],
+      policy: .error)
+    await ann.close()
+    let mirror = fixture.replica.path + "/" + ReplicaStore.mirrorName
+    let obstacle = mirror + ".new"
+    MirrorStore.remove(mirror)
+    try FileManager.default.createDirectory(atPath: obstacle + "/x", withIntermediateDirectories: true)
+    let failure = await #expect(throws: StoreFailure.self) { try await fixture.synchronize() }
+    #expect(failure?.sentence.hasSuffix("; 2 edits were sent") == true)
+    #expect(try await fixture.served() == ["buy milk", "call Ann"])
+    #expect(try fixture.entries().isEmpty)
+    let unsent = try fixture.replica.openUnsent()
+    #expect(try unsent.assignedNumber(for: ProvisionalNumber.base + 1) == 2)
+    unsent.close()
+    try FileManager.default.removeItem(atPath: obstacle)
+    #expect(try await fixture.synchronize().isReloaded)
+    let later = try await fixture.offline()
+    let note = try #require(try await fixture.notes(later).first { $0.id != fixture.note })
+    #expect(note[fixture.property("Note.color")] == .string("pink"))
+    await later.close()
+    await fixture.stop()
+  }
+
+  /// The graph has become larger than a copy may be: the edits are sent, and the message says so.
+  @Test func editsAreSentAlthoughTheGraphIsTooLargeForACopy() async throws {
+    let fixture = try await OfflineFixture()
+    try await fixture.turnOn()
+    let ann = try await fixture.offline()
+    _ = try await ann.commit([fixture.insertion(1, "call Ann", on: fixture.board)], policy: .error)
+    await ann.close()
+    MirrorStore.remove(fixture.replica.path + "/" + ReplicaStore.mirrorName)
+    let small = fixture.replica.limited(toObjects: 1)
+    let refusal = await #expect(throws: Refusal.self) {
+      try await small.synchronize { try await fixture.connect("ann", replica: $0) }
+    }
+    #expect(refusal?.code == .limit)
+    let message = try #require(refusal?.message)
+    #expect(message.hasPrefix("the graph that you may see has more than 1 objects"))
+    #expect(message.hasSuffix("; 1 edit was sent"))
+    #expect(try await fixture.served() == ["buy milk", "call Ann"])
+    #expect(try fixture.replica.status()?.unsent == 0)
+    await fixture.stop()
+  }
+
+  @Test func graphThatIsTooLargeMakesNoReplica() async throws {
+    let fixture = try await OfflineFixture()
+    let small = fixture.replica.limited(toObjects: 1)
+    let refusal = await #expect(throws: Refusal.self) {
+      _ = try await small.turnOn { try await fixture.connect("ann", replica: $0) }
+    }
+    #expect(refusal?.code == .limit && !small.exists)
+    await fixture.stop()
+  }
+
+  @Test func replicaWhoseFirstLoadFailsIsNone() async throws {
+    let fixture = try await OfflineFixture()
+    let bob = try await fixture.connect("ann")
+    let welcome = try #require(bob.welcome)
+    await bob.close()
+    let folder = fixture.replica.folder.folder(store: welcome.head.store, principal: welcome.principal)
+    let obstacle = folder + "/" + ReplicaStore.mirrorName + ".new"
+    try FileManager.default.createDirectory(atPath: obstacle + "/x", withIntermediateDirectories: true)
+    await #expect(throws: StoreFailure.self) { try await fixture.turnOn() }
+    #expect(!fixture.replica.exists && !FileManager.default.fileExists(atPath: folder + "/" + UnsentFile.name))
+    try FileManager.default.removeItem(atPath: obstacle)
+    try await fixture.turnOn()
+    #expect(fixture.replica.exists)
+    await fixture.stop()
+  }
+
+  @Test func conflictIsParkedWithBothValuesAndLaterEditsContinue() async throws {
+    let fixture = try await OfflineFixture.turnedOn()
     let ann = try await fixture.offline()
     let seen = try #require(try await fixture.notes(ann).first).revision
     _ = try await ann.commit(
@@ -78,8 +154,7 @@ import Testing
   }
 
   @Test func editOfDeletedObjectIsParkedAndTheObjectStaysDeleted() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
+    let fixture = try await OfflineFixture.turnedOn()
     let ann = try await fixture.offline()
     let seen = try #require(try await fixture.notes(ann).first).revision
     _ = try await ann.commit(
@@ -97,8 +172,7 @@ import Testing
   }
 
   @Test func editThatAPolicyDropsIsParked() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
+    let fixture = try await OfflineFixture.turnedOn()
     let ann = try await fixture.offline()
     let seen = try #require(try await fixture.notes(ann).first).revision
     // As the commands of the shell save.
@@ -117,8 +191,7 @@ import Testing
   }
 
   @Test func textsOfSeveralEditsMergeWithOthers() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
+    let fixture = try await OfflineFixture.turnedOn()
     let ann = try await fixture.offline()
     let text = fixture.property("Note.text").number
     func splice(_ offset: Int, _ insertion: String) -> Edit {
@@ -138,11 +211,8 @@ import Testing
   }
 
   @Test func answerThatWasLostIsAskedForUnderTheSameID() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
-    let ann = try await fixture.offline()
-    _ = try await ann.commit([fixture.insertion(1, "once", on: fixture.board)], policy: .error)
-    await ann.close()
+    let fixture = try await OfflineFixture.turnedOn()
+    try await fixture.saveOffline("once")
     // The program ended between the send and the answer.
     let unsent = try fixture.replica.openUnsent()
     let form = IntentForm(fixture.model)
@@ -163,8 +233,7 @@ import Testing
   }
 
   @Test func longQueueIsReadSomeAtATimeAndArrivesInOrder() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
+    let fixture = try await OfflineFixture.turnedOn()
     let ann = try await fixture.offline()
     // More than are read at once. The last one names the object of the first.
     let count = 600
@@ -195,13 +264,9 @@ import Testing
   }
 
   @Test func bothCopiesOfAReplicaKeepTheirEdits() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
+    let fixture = try await OfflineFixture.turnedOn()
     let current = try #require(fixture.replica.folder.current)
-    let folder = fixture.directory.path + "/copies"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-    try FileManager.default.copyItem(atPath: fixture.replica.folder.path, toPath: folder + "/server")
-    let copy = OfflineReplica(in: folder, name: "server")
+    let copy = try fixture.copyReplica()
     #expect(copy.folder.current != nil && copy.folder.current != current)
     for (replica, text) in [(fixture.replica, "original"), (copy, "copy")] {
       let client = try await replica.open(model: fixture.model, options: GraphClient.Options(author: "ann"))
@@ -215,12 +280,9 @@ import Testing
   }
 
   @Test func syncThatIsOffSendsNothingAndKeepsEverything() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
+    let fixture = try await OfflineFixture.turnedOn()
     try fixture.replica.turnOff()
-    let ann = try await fixture.offline()
-    _ = try await ann.commit([fixture.insertion(1, "kept", on: fixture.board)], policy: .error)
-    await ann.close()
+    try await fixture.saveOffline("kept")
     await #expect(throws: Refusal.self) { try await fixture.synchronize() }
     #expect(try await fixture.served() == ["buy milk"])
     try await fixture.turnOn()
@@ -228,61 +290,9 @@ import Testing
     await fixture.stop()
   }
 
-  @Test func resetKeepsUnsentEditsAndDeletesNothing() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
-    let ann = try await fixture.offline()
-    _ = try await ann.commit([fixture.insertion(1, "kept", on: fixture.board)], policy: .error)
-    await ann.close()
-    let (file, report) = try await fixture.replica.reset(discardingUnsent: false) {
-      try await fixture.connect("ann", replica: $0)
-    }
-    #expect(file == nil && report.sent == 1)
-    #expect(try await fixture.served() == ["buy milk", "kept"])
-    await fixture.stop()
-  }
-
-  @Test func discardedEditsAreInAFile() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
-    let ann = try await fixture.offline()
-    _ = try await ann.commit([fixture.insertion(1, "given up", on: fixture.board)], policy: .error)
-    await ann.close()
-    let (file, _) = try await fixture.replica.reset(discardingUnsent: true) {
-      try await fixture.connect("ann", replica: $0)
-    }
-    #expect(try await fixture.served() == ["buy milk"])
-    let lines = try String(contentsOfFile: try #require(file), encoding: .utf8).split(separator: "\n").map(String.init)
-    #expect(lines.count == 1)
-    // They can be taken again.
-    #expect(try fixture.replica.take(lines, model: fixture.model) == [2])
-    #expect(try await fixture.synchronize().sent == 1)
-    #expect(try await fixture.served() == ["buy milk", "given up"])
-    await fixture.stop()
-  }
-
-  @Test func deleteEverywhereKeepsWhatOthersHaveChanged() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
-    try await fixture.other([fixture.insertion(1, "second", on: fixture.board)])
-    try await fixture.synchronize()
-    let objects = try fixture.replica.objectsToDelete(model: fixture.model)
-    #expect(objects.count == 3)
-    try await fixture.other(
-      [Change(.update, fixture.note, base: .max, edits: [fixture.edit("Note.color", .string("green"))])])
-    let outcome = try await fixture.replica.deleteEverywhere(objects) { try await fixture.connect("ann", replica: $0) }
-    #expect(outcome.deleted == 1)
-    #expect(Set(outcome.kept) == [fixture.note, fixture.board])
-    #expect(try await fixture.served() == ["buy milk"])
-    await fixture.stop()
-  }
-
   @Test func otherStoreAtTheAddressGetsNothing() async throws {
-    let fixture = try await OfflineFixture()
-    try await fixture.turnOn()
-    let ann = try await fixture.offline()
-    _ = try await ann.commit([fixture.insertion(1, "mine", on: fixture.board)], policy: .error)
-    await ann.close()
+    let fixture = try await OfflineFixture.turnedOn()
+    try await fixture.saveOffline("mine")
     let other = try await OfflineFixture()
     let refusal = await #expect(throws: Refusal.self) {
       try await fixture.replica.synchronize { try await other.connect("ann", replica: $0) }

@@ -146,6 +146,38 @@ import Testing
     #expect(try overlay.image(of: note)?[text] == .string("today: buy milk, bread, eggs"))
   }
 
+  /// A run is killed between both steps: the mirror has the commit, and the queue has the edit.
+  @Test(arguments: [false, true]) func editThatTheMirrorHasIsShownOnce(isOpenedLater: Bool) throws {
+    let (fixture, board, note) = try fixture()
+    let text = try fixture.server.property("Note.text")
+    let second = try fixture.server.insert("Note", ["text": .string("second"), "board": .object(board)])
+    try fixture.receive()
+    let (queue, overlay) = try fixture.makeOverlay()
+    let splice = Edit(text.number, .splice([TextSplice(offset: 8, length: 0, insertion: ", bread")]))
+    let edit = fixture.edit(
+      1,
+      [
+        Change(.update, note, base: try fixture.mirror.head.revision, edits: [splice]),
+        Change(.delete, second, base: try fixture.mirror.head.revision),
+      ])
+    _ = try plan(queue.append(edit))
+    #expect(try overlay.image(of: note)?[text] == .string("buy milk, bread"))
+    let outcome = try fixture.server.store.commit(
+      [.transaction(edit.transaction, author: "ann")], now: fixture.server.now)[0].outcome
+    guard case .committed = outcome else { return #expect(Bool(false), "\(outcome)") }
+    try fixture.receive()
+    let shown = isOpenedLater ? try fixture.mirror.makeOverlay(of: queue.edits) : overlay
+    #expect(try shown.image(of: note)?[text] == .string("buy milk, bread"))
+    #expect(try shown.image(of: second) == nil)
+    // An edit behind it is one of the mirror's text.
+    let behind = Edit(text.number, .splice([TextSplice(offset: 15, length: 0, insertion: ", eggs")]))
+    _ = try plan(
+      ListedQueue(edits: queue.edits, overlay: shown).append(
+        fixture.edit(2, [Change(.update, note, base: try fixture.mirror.head.revision, edits: [behind])])))
+    queue.edits.remove(1)
+    #expect(try shown.image(of: note)?[text] == .string("buy milk, bread, eggs"))
+  }
+
   @Test func shownEditsAreThoseAppended() throws {
     let (fixture, board, note) = try fixture()
     let base = try fixture.mirror.head.revision

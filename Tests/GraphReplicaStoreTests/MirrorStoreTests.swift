@@ -1,7 +1,9 @@
+import Foundation
 import GraphModel
-import GraphStore
 import GraphTesting
 import Testing
+
+@testable import GraphStore
 
 /// A mirror has what its server has, at the state of its token.
 @Suite struct MirrorStoreTests {
@@ -79,11 +81,45 @@ import Testing
     #expect(try fixture.receive().count == 1)
   }
 
+  @Test func pastTextIsCalculatedAsFarAsHistoryReaches() throws {
+    let fixture = try MirrorFixture(try filled())
+    let server = fixture.server
+    let note = try #require(try server.all("Note").first { $0.values.contains(.string("buy milk")) })
+    let text = try server.property("Note.text")
+    let first = try server.store.head
+    try server.must([try server.update(note.id, "Note.text", .string("buy oat milk"))])
+    let second = try server.store.head
+    try server.must([try server.update(note.id, "Note.color", .string("pink"))])
+    try fixture.receive()
+    let states = [first, second, try server.store.head]
+    #expect(try fixture.mirror.states() == states)
+    #expect(MirrorStore.states(at: fixture.path) == states)
+    #expect(try fixture.mirror.text(text, of: note.id, at: first.revision) == "buy milk")
+    #expect(try fixture.mirror.text(text, of: note.id, at: second.revision) == "buy oat milk")
+    // The commits up to the load were never here.
+    try MirrorFixture.load(server, fixture.path)
+    let loaded = try MirrorStore(path: fixture.path, model: server.model)
+    #expect(try loaded.text(text, of: note.id, at: first.revision) == nil)
+    #expect(try loaded.text(text, of: note.id, at: server.store.head.revision) == "buy oat milk")
+    loaded.close()
+    #expect(MirrorStore.states(at: fixture.path + "x").isEmpty)
+  }
+
   @Test func mirrorOfAnotherModelIsNotOpened() throws {
     let fixture = try MirrorFixture(try filled())
     let other = try Fixtures.company()
     #expect(failure { _ = try MirrorStore(path: fixture.path, model: other) }?.code == .modelDiffers)
     #expect(failure { _ = try MirrorStore(path: fixture.path + "x", model: other) }?.code == .notAStore)
+  }
+
+  /// Without its WAL it may have some pages of newer commits only.
+  @Test func replacementThatFailsLeavesNoEarlierMirror() throws {
+    let fixture = try MirrorFixture(try filled())
+    let draft = fixture.folder.path + "/draft"
+    try FileManager.default.createDirectory(atPath: draft, withIntermediateDirectories: false)
+    // Its name can be synced, and not given away.
+    #expect(failure { try MirrorStore.replace(fixture.path, by: draft + "/.") } != nil)
+    #expect(failure { _ = try MirrorStore(path: fixture.path, model: fixture.server.model) }?.code == .notAStore)
   }
 
   @Test func loadBeyondLimitIsRefusedAndLeavesEarlierMirror() throws {

@@ -130,6 +130,28 @@ import Testing
     try store.close()
   }
 
+  /// A run is killed before it removes the edit from the queue.
+  @Test func editThatTheMirrorHasIsUndoneAsACommittedStep() throws {
+    let (server, form) = (fixture.server, IntentForm(fixture.server.model))
+    let first = try open()
+    let blue = Change(
+      .update, note, base: try fixture.mirror.head.revision, edits: [try server.edit("Note.color", .string("blue"))])
+    _ = try committed(commit(first, 1, [blue]))
+    let intent = try #require(try first.unsent.markLeft([1], at: 6, form: form).first)
+    try first.close()
+    let transaction = try intent.transaction(over: fixture.mirror)
+    let sent = try committed(server.store.commit([.transaction(transaction, author: "ann")], now: server.now)[0])
+    try fixture.receive()
+    let store = try open()
+    let color = try server.property("Note.color")
+    #expect(try images(store, "Note").map { $0[color] } == [.string("blue")])
+    let id = TransactionID(replica: UniqueID(high: 7, low: 7), sequence: 2)
+    _ = try committed(store.commit([.undo(UndoRequest(id), author: "ann")], now: 7)[0])
+    #expect(try images(store, "Note").map { $0[color] } == [.string("yellow")])
+    #expect(try store.unsent.entries(form).last?.intent?.content == .undo(revision: sent.revision, redo: false))
+    try store.close()
+  }
+
   @Test func undoRemovesTheNewestUnsentEdit() throws {
     let store = try open()
     let before = try images(store, "Note").map(\.values)
@@ -168,23 +190,61 @@ import Testing
     try store.close()
   }
 
+  /// An intent of another replica.
+  private func other(_ number: Int64, _ changes: [Change]) -> Intent {
+    Intent(
+      number: number, transaction: TransactionID(replica: UniqueID(high: 9, low: 9), sequence: 1),
+      model: fixture.server.model, author: "ann", made: 3, content: .changes(changes))
+  }
+
   @Test func takenIntentsGetNumbersOfTheirOwn() throws {
     let store = try open()
     _ = try committed(commit(store, 1, [insertion(1, "mine")]))
     let entity = try fixture.server.entity("Note").number
-    func other(_ number: Int64, _ changes: [Change]) -> Intent {
-      Intent(
-        number: number, transaction: TransactionID(replica: UniqueID(high: 9, low: 9), sequence: 1),
-        model: fixture.server.model, author: "ann", made: 3, content: .changes(changes))
-    }
-    let first = try store.take(other(40, [insertion(1, "theirs")]), numbers: [:])
     let name = ProvisionalID.make(number: 40, place: 1, entity: entity)
     let pink = try fixture.server.edit("Note.color", .string("pink"))
-    let second = try store.take(other(41, [Change(.update, name, edits: [pink])]), numbers: [40: first])
-    #expect([first, second] == [2, 3])
-    let taken = try #require(
-      try images(store, "Note").first { $0.id == ProvisionalID.make(number: first, place: 1, entity: entity) })
-    #expect(taken[try fixture.server.property("Note.color")] == .string("pink"))
+    let taken = try store.take(
+      [other(40, [insertion(1, "theirs")]), other(41, [Change(.update, name, edits: [pink])])], now: 6)
+    #expect(taken == ReplicaStore.Taken(numbers: [2, 3]))
+    let note = try #require(
+      try images(store, "Note").first { $0.id == ProvisionalID.make(number: 2, place: 1, entity: entity) })
+    #expect(note[try fixture.server.property("Note.color")] == .string("pink"))
+    try store.close()
+  }
+
+  @Test func fileIsTakenAsAWhole() throws {
+    let base = try fixture.mirror.head.revision
+    try fixture.server.by("bob") {
+      try fixture.server.must([try fixture.server.update(note, "Note.color", .string("red"))])
+    }
+    try fixture.receive()
+    let store = try open()
+    let pink = try fixture.server.edit("Note.color", .string("pink"))
+    var undo = other(41, [])
+    undo.content = .undo(revision: base, redo: false)
+    let taken = try store.take(
+      [other(40, [Change(.update, note, base: base, edits: [pink])]), undo, other(42, [insertion(1, "later")])], now: 6)
+    #expect(taken == ReplicaStore.Taken(numbers: [1, 2], parked: [1], undos: 1))
+    guard case .parked(let parking)? = try store.unsent.entries(store.form).first?.intent?.state else {
+      Issue.record("the conflict is not parked")
+      return
+    }
+    #expect(parking.code == Refusal.Code.conflict.rawValue && parking.left == nil)
+    #expect(try images(store, "Note").count == 2)
+    try store.close()
+  }
+
+  @Test func fileThatLacksTheMakerOfAnObjectIsNotTaken() throws {
+    let store = try open()
+    // Here edit 1 has made another object.
+    _ = try committed(commit(store, 1, [insertion(1, "mine")]))
+    let name = ProvisionalID.make(number: 1, place: 1, entity: try fixture.server.entity("Note").number)
+    let pink = try fixture.server.edit("Note.color", .string("pink"))
+    let refusal = #expect(throws: Refusal.self) {
+      try store.take([other(40, [insertion(1, "theirs")]), other(41, [Change(.update, name, edits: [pink])])], now: 6)
+    }
+    #expect(refusal?.code == .malformed)
+    #expect(try counts(store) == [1, 0])
     try store.close()
   }
 }

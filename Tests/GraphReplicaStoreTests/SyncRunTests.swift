@@ -51,6 +51,10 @@ import Testing
     switch action {
     case .setState(let state): "state \(state.text)"
     case .openMirror: "open"
+    case .readStates: "states"
+    case .ask(let token): "ask \(token.revision)"
+    case .rebase(let common, let isLoaded):
+      "rebase \(common.map(String.init) ?? "-")\(isLoaded ? " loaded" : "")"
     case .load: "load"
     case .receive: "receive"
     case .readQueue: "queue"
@@ -60,10 +64,26 @@ import Testing
     case .park(let number, let refusal, _): "park \(number) \(refusal.code)"
     case .parkUnreadable(let number, _): "park \(number)"
     case .finish(let finished): "finish \(finished.map { "\($0.committed.number)" }.joined(separator: " "))"
+    case .release(let finished): "release \(finished.map { "\($0.committed.number)" }.joined(separator: " "))"
     case .renew: "renew"
     case .end(let report): "end \(report.sent) \(report.parked)"
+    case .endUnloaded(let report, let waiting): "end \(report.sent) \(report.parked) without a copy, waits: \(waiting)"
     case .fail(let refusal): "fail \(refusal.code)"
     }
+  }
+
+  /// The states of these revisions.
+  private func states(_ revisions: Revision...) -> SyncRun.Event {
+    .states(revisions.map { Token(store: store, revision: $0, fingerprint: UInt64($0)) })
+  }
+
+  /// Begins a run whose server has the mirror's state, up to the action that follows the queue.
+  private func read(_ entries: [UnsentFile.Entry], _ run: inout SyncRun) -> SyncRun.Action {
+    _ = run.begin()
+    for event: SyncRun.Event in [.opened(isPartial: false), .queue(entries), states(7), .isKnown(true)] {
+      _ = run.handle(event)
+    }
+    return run.handle(.queue(entries))
   }
 
   @Test func intentIsMarkedBeforeItLeavesAndStaysUntilTheMirrorHasItsCommit() throws {
@@ -73,20 +93,172 @@ import Testing
     left.state = .left(1)
     var names = [name(run.begin())]
     for event: SyncRun.Event in [
-      .opened(isPartial: false), .queue([entry(intent)]), .marked([left]), .done,
-      .answered(intent.transaction, result(at: 7)), .received(7, commits: 1), .finished(parked: 0),
+      .opened(isPartial: false), .queue([entry(intent)]), states(5, 6), .isKnown(true), .queue([entry(intent)]),
+      .marked([left]), .done, .answered(intent.transaction, result(at: 7)), .received(7, commits: 1),
+      .finished(parked: 0),
     ] {
       names.append(name(run.handle(event)))
     }
-    #expect(names == ["open", "queue", "mark [1]", "send 1", "wait", "receive", "finish 1", "end 1 0"])
+    #expect(
+      names == [
+        "open", "queue", "states", "ask 6", "queue", "mark [1]", "send 1", "wait", "receive", "finish 1", "end 1 0",
+      ])
+  }
+
+  @Test func queueIsAdaptedToARestoredServerBeforeAnythingLeaves() throws {
+    var run = SyncRun(replica(), isCopy: false, server: server(), folder: "here")
+    let entry = entry(try intent(1))
+    var names = [name(run.begin())]
+    for event: SyncRun.Event in [
+      .opened(isPartial: false), .queue([entry]), states(90, 95, 100, 120, 140), .isKnown(false), .isKnown(true),
+      .isKnown(false), .rebased(parked: 1), .loaded(130), .rebased(parked: 0), .queue([]),
+    ] {
+      names.append(name(run.handle(event)))
+    }
+    #expect(
+      names == [
+        "open", "queue", "states", "ask 140", "ask 100", "ask 120", "rebase 100", "load", "rebase 100 loaded", "queue",
+        "receive",
+      ])
+    #expect(name(run.handle(.received(130, commits: 0))) == "end 0 1")
+  }
+
+  /// Parked edits are adapted, too.
+  @Test func emptyQueueIsComparedIfTheMirrorIsReplaced() throws {
+    var run = SyncRun(replica(), isCopy: false, server: server(), folder: "here")
+    var names = [name(run.begin())]
+    for event: SyncRun.Event in [
+      .opened(isPartial: false), .queue([]), .outdated, states(100, 140), .isKnown(false), .isKnown(true),
+      .rebased(parked: 0), .loaded(130), .rebased(parked: 0),
+    ] {
+      names.append(name(run.handle(event)))
+    }
+    #expect(
+      names == [
+        "open", "queue", "receive", "states", "ask 140", "ask 100", "rebase 100", "load", "rebase 100 loaded",
+        "end 0 0",
+      ])
+  }
+
+  @Test func prunedServerIsLoadedAgainWithoutAdaptingTheQueue() throws {
+    var run = SyncRun(replica(), isCopy: false, server: server(), folder: "here")
+    var names = [name(run.begin())]
+    for event: SyncRun.Event in [
+      .opened(isPartial: false), .queue([]), .outdated, states(140), .isKnown(true), .loaded(150),
+    ] {
+      names.append(name(run.handle(event)))
+    }
+    #expect(names == ["open", "queue", "receive", "states", "ask 140", "load", "end 0 0"])
+  }
+
+  /// A mirror of another version of the model can't be used, but its states are known.
+  @Test func queueIsAdaptedWithoutAUsableMirror() throws {
+    var run = SyncRun(replica(), isCopy: false, server: server(), folder: "here")
+    var names = [name(run.begin())]
+    let token = Token(store: store, revision: 140, fingerprint: 140)
+    for event: SyncRun.Event in [.noMirror(states: [token]), .isKnown(false), .rebased(parked: 0), .loaded(130)] {
+      names.append(name(run.handle(event)))
+    }
+    #expect(names == ["open", "ask 140", "rebase -", "load", "rebase - loaded"])
+  }
+
+  // MARK: - A mirror that can't be loaded
+
+  @Test func editsLeaveAlthoughNoMirrorCanBeLoaded() throws {
+    var run = SyncRun(replica(), isCopy: false, server: server(), folder: "here")
+    let intent = try intent(1)
+    var left = intent
+    left.state = .left(1)
+    var names = [name(run.begin())]
+    for event: SyncRun.Event in [
+      .noMirror(states: []), .notLoaded, .queue([entry(intent)]), .marked([left]), .done,
+      .answered(intent.transaction, result(at: 7)), .finished(parked: 0),
+    ] {
+      names.append(name(run.handle(event)))
+    }
+    #expect(
+      names == [
+        "open", "load", "queue", "mark [1]", "send 1", "wait", "release 1", "end 1 0 without a copy, waits: none",
+      ])
+  }
+
+  /// A copy of a part does not follow the commits. Without the edit, it would show the state of before it, and a later
+  /// edit of the same replica would overwrite it without a conflict.
+  @Test func committedIntentsStayUntilThePartCanBeLoadedAgain() throws {
+    var run = SyncRun(replica(), isCopy: false, server: server(seesAll: false), folder: "here")
+    let left = try intent(1, .left(1))
+    #expect(name(read([entry(left)], &run)) == "send 1")
+    #expect(name(run.handle(.done)) == "wait")
+    #expect(name(run.handle(.answered(left.transaction, result(at: 8)))) == "load")
+    #expect(name(run.handle(.notLoaded)) == "end 1 0 without a copy, waits: earlierCopy")
+  }
+
+  /// Only a mirror has the text that its splices refer to. The intents behind it do not overtake it.
+  @Test func intentThatContinuesATextWaitsForTheMirror() throws {
+    var run = SyncRun(replica(), isCopy: false, server: server(), folder: "here")
+    var typed = try intent(2, .left(1))
+    typed.texts = [ObjectID(key: UniqueID(high: 9, low: 9), entity: 1): [1: "buy milk"]]
+    let first = try intent(1, .left(1))
+    let entries = [first, typed, try intent(3, .left(1))].map(entry)
+    var names = [name(run.begin())]
+    for event: SyncRun.Event in [
+      .noMirror(states: []), .notLoaded, .queue(entries), .done, .answered(first.transaction, result(at: 7)),
+      .finished(parked: 0),
+    ] {
+      names.append(name(run.handle(event)))
+    }
+    #expect(
+      names == [
+        "open", "load", "queue", "send 1", "wait", "release 1", "end 1 0 without a copy, waits: behindText(2)",
+      ])
+  }
+
+  /// The earlier mirror follows the commits. The reset stays due.
+  @Test func resetThatCannotLoadGoesOnWithTheEarlierMirror() throws {
+    var run = SyncRun(replica(.discarding(step: 2)), isCopy: false, server: server(), folder: "here")
+    let left = try intent(1, .left(1))
+    var names = [name(run.begin())]
+    for event: SyncRun.Event in [
+      .opened(isPartial: false), states(7), .isKnown(true), .notLoaded, .queue([entry(left)]), .done,
+      .answered(left.transaction, result(at: 8)), .received(8, commits: 1), .finished(parked: 0),
+    ] {
+      names.append(name(run.handle(event)))
+    }
+    #expect(
+      names == [
+        "open", "states", "ask 7", "load", "queue", "send 1", "wait", "receive", "finish 1",
+        "end 1 0 without a copy, waits: none",
+      ])
+  }
+
+  /// Other processes may append edits with bases that the server has lost.
+  @Test func nothingLeavesForARestoredServerWithoutANewMirror() throws {
+    var run = SyncRun(replica(), isCopy: false, server: server(), folder: "here")
+    var names = [name(run.begin())]
+    for event: SyncRun.Event in [
+      .opened(isPartial: false), .queue([entry(try intent(1))]), states(100, 140), .isKnown(false), .isKnown(true),
+      .rebased(parked: 0), .notLoaded,
+    ] {
+      names.append(name(run.handle(event)))
+    }
+    #expect(
+      names == [
+        "open", "queue", "states", "ask 140", "ask 100", "rebase 100", "load",
+        "end 0 0 without a copy, waits: restored",
+      ])
+  }
+
+  @Test func copyOfAReplicaTakesNoOtherIDWithoutANewMirror() throws {
+    var run = SyncRun(replica(left: 1), isCopy: true, server: server(), folder: "here")
+    #expect(name(run.begin()) == "open")
+    #expect(name(run.handle(.noMirror(states: []))) == "load")
+    #expect(name(run.handle(.notLoaded)) == "end 0 0 without a copy, waits: copied")
   }
 
   @Test func refusedIntentIsParkedAndTheOthersContinue() throws {
     var run = SyncRun(replica(), isCopy: false, server: server(), folder: "here")
     let intents = try [intent(1), intent(2)]
-    _ = run.begin()
-    _ = run.handle(.opened(isPartial: false))
-    #expect(name(run.handle(.queue(intents.map(entry)))) == "mark [1, 2]")
+    #expect(name(read(intents.map(entry), &run)) == "mark [1, 2]")
     #expect(name(run.handle(.marked(intents))) == "send 1")
     #expect(name(run.handle(.done)) == "send 2")
     #expect(name(run.handle(.done)) == "wait")
@@ -103,9 +275,7 @@ import Testing
     let first = try intent(1, .left(1))
     var undo = try intent(2, .left(1))
     undo.content = .undoEdit(1)
-    _ = run.begin()
-    _ = run.handle(.opened(isPartial: false))
-    #expect(name(run.handle(.queue([first, undo].map(entry)))) == "send 1")
+    #expect(name(read([first, undo].map(entry), &run)) == "send 1")
     #expect(name(run.handle(.done)) == "wait")
     guard case .send(let sent) = run.handle(.answered(first.transaction, result(at: 3))) else {
       Issue.record("the undo is not sent")
@@ -120,9 +290,7 @@ import Testing
     var undo = try intent(2, .left(1))
     undo.content = .undoEdit(1)
     let last = try intent(3, .left(1))
-    _ = run.begin()
-    _ = run.handle(.opened(isPartial: false))
-    #expect(name(run.handle(.queue([undo, last].map(entry)))) == "park 2 conflict")
+    #expect(name(read([undo, last].map(entry), &run)) == "park 2 conflict")
     #expect(name(run.handle(.done)) == "send 3")
     #expect(name(run.handle(.done)) == "wait")
     #expect(name(run.handle(.answered(last.transaction, result(at: 3)))) == "receive")
@@ -133,9 +301,7 @@ import Testing
   @Test func copyAsksForWhatHasLeftBeforeItTakesAnotherID() throws {
     var run = SyncRun(replica(left: 1), isCopy: false, server: server(lastSequence: 2), folder: "here")
     let left = try intent(1, .left(1))
-    _ = run.begin()
-    _ = run.handle(.opened(isPartial: false))
-    #expect(name(run.handle(.queue([entry(left), entry(try intent(2))]))) == "send 1")
+    #expect(name(read([entry(left), entry(try intent(2))], &run)) == "send 1")
     #expect(name(run.handle(.done)) == "wait")
     #expect(name(run.handle(.answered(left.transaction, result(at: 4)))) == "receive")
     #expect(name(run.handle(.received(4, commits: 2))) == "finish 1")
@@ -146,7 +312,10 @@ import Testing
 
   @Test func interruptedResetIsCompletedAndADeleteIsNotRepeated() throws {
     var reset = SyncRun(replica(.discarding(step: 2)), isCopy: false, server: server(), folder: "here")
-    #expect(name(reset.begin()) == "load")
+    #expect(name(reset.begin()) == "open")
+    #expect(name(reset.handle(.opened(isPartial: false))) == "states")
+    #expect(name(reset.handle(states(2))) == "ask 2")
+    #expect(name(reset.handle(.isKnown(true))) == "load")
     #expect(name(reset.handle(.loaded(3))) == "state on")
     #expect(name(reset.handle(.done)) == "queue")
     var delete = SyncRun(
@@ -160,7 +329,9 @@ import Testing
       var run = SyncRun(replica(), isCopy: false, server: server(seesAll: seesAll), folder: "here")
       _ = run.begin()
       _ = run.handle(.opened(isPartial: isPartial))
-      #expect(name(run.handle(.queue([]))) == "load")
+      #expect(name(run.handle(.queue([]))) == "states")
+      #expect(name(run.handle(states(7))) == "ask 7")
+      #expect(name(run.handle(.isKnown(true))) == "load")
       #expect(name(run.handle(.loaded(9))) == "end 0 0")
     }
   }
@@ -174,9 +345,7 @@ import Testing
   @Test func serverThatCantAnswerParksNothing() throws {
     var run = SyncRun(replica(left: 1), isCopy: false, server: server(), folder: "here")
     let left = try intent(1, .left(1))
-    _ = run.begin()
-    _ = run.handle(.opened(isPartial: false))
-    _ = run.handle(.queue([entry(left)]))
+    _ = read([entry(left)], &run)
     #expect(name(run.handle(.done)) == "wait")
     let refusal = Refusal(.unavailable, "the disk is full")
     #expect(name(run.handle(.answered(left.transaction, .failure(refusal)))) == "fail unavailable")

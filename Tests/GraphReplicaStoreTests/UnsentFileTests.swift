@@ -1,9 +1,10 @@
 import Foundation
 import GraphModel
-import GraphReplicaStore
 import GraphStore
 import GraphTesting
 import Testing
+
+@testable import GraphReplicaStore
 
 /// The file of unsent edits: each step is durable, and nothing but an answer or the user removes an edit.
 @Suite struct UnsentFileTests {
@@ -154,6 +155,75 @@ import Testing
     #expect(entry.form.contains("\"code\":\"model\"") && entry.form.contains("Board/new:1.1"))
   }
 
+  /// An update of a note with a value and a splice.
+  private func update(base: Revision) throws -> Change {
+    let note = try #require(model.entity(named: "Note"))
+    let splice = TextSplice(offset: 8, length: 0, insertion: ", bread")
+    return Change(
+      .update, ObjectID(key: UniqueID(high: 500, low: 1), entity: note.number), base: base,
+      edits: [
+        Edit(try #require(note.property(named: "color")).number, .set(.string("blue"))),
+        Edit(try #require(note.property(named: "text")).number, .splice([splice])),
+      ])
+  }
+
+  @Test func retryKeepsTheBaseOfSplices() throws {
+    let file = try create()
+    try append(file, [update(base: 3)])
+    try file.park(1, Parking(Refusal(.conflict, "bob was first"), at: 5, left: 4), form: form)
+    _ = try file.retry(1, policy: .objectTrump, base: 9, form: form)
+    let changes = try #require(try file.entries(form).first?.intent?.changes)
+    #expect(changes.map(\.base) == [3, 9])
+    #expect(changes.map(\.edits) == [[try update(base: 3).edits[1]], [try update(base: 3).edits[0]]])
+  }
+
+  @Test func retryBehindPrunedHistoryUsesTheKnownText() throws {
+    let file = try create()
+    try append(file, [update(base: 3)])
+    try file.park(1, Parking(Refusal(.pruned, "too old"), at: 5, left: 4), form: form) { _, _, base in
+      base == 3 ? "buy milk" : nil
+    }
+    _ = try file.retry(1, base: 9, form: form)
+    let intent = try #require(try file.entries(form).first?.intent)
+    #expect(intent.changes == [try update(base: 9)])
+    #expect(intent.texts.values.flatMap(\.values) == ["buy milk"])
+  }
+
+  @Test func editInALostStateIsParkedAndCantBeRetried() throws {
+    let file = try create()
+    try append(file, [update(base: 140)])
+    try append(file, [update(base: 90)])
+    let parked = try file.rebase(onto: 100, at: 5, form: form, text: nil)
+    #expect(parked == 1)
+    #expect(try file.entries(form).map(\.isParked) == [true, false])
+    #expect(try file.replica.restores == 1)
+    let refusal = #expect(throws: Refusal.self) { try file.retry(1, base: 130, form: form) }
+    #expect(refusal?.code == .conflict)
+    let intent = try #require(try file.entries(form).first?.intent)
+    let other = #expect(throws: Refusal.self) { try file.replace(1, by: intent, base: 130, form: form) }
+    #expect(other?.code == .conflict)
+    // The whole text needs no lost state.
+    var whole = intent
+    let text = try update(base: 1).edits[1].property
+    let bread = Edit(text, .set(.string("bread")))
+    whole.content = .changes([Change(.update, intent.changes[0].id, base: 140, edits: [bread])])
+    try file.replace(1, by: whole, base: 150, form: form)
+    #expect(try file.entries(form).map(\.isParked) == [false, false])
+  }
+
+  @Test func withoutACommonStateEditsAreParkedUntilTheyAreRetried() throws {
+    let file = try create()
+    try append(file, [update(base: 140)])
+    try append(file, [update(base: 140)])
+    try append(file, board(name: "Work"))
+    _ = try file.markLeft([1], at: 3, form: form)
+    #expect(try file.rebase(onto: nil, at: 5, form: form) { _, _, _ in "buy milk" } == 1)
+    // The server may have committed the first before the backup, and knows it by its id. The last refers to no state.
+    #expect(try file.entries(form).map(\.isParked) == [false, true, false])
+    #expect(try file.retry(2, base: 130, form: form) == [2])
+    #expect(try file.entries(form).compactMap(\.intent).map { $0.changes.map(\.base) } == [[1], [130], [0]])
+  }
+
   @Test func statesSurviveReopening() throws {
     let file = try create()
     for state in [SyncState.off, .discarding(step: 2), .deleting(sequence: 7, revision: 41), .on] {
@@ -204,6 +274,53 @@ import Testing
     #expect(try file.newest(form, limit: 3).map(\.number) == [5, 4, 2])
     #expect(try file.forms(after: 3, limit: 1).map(\.number) == [4])
     #expect(try file.entry(6, form: form)?.number == nil)
+  }
+
+  @Test func editThatIsAppendedWhileOthersAreDiscardedStays() throws {
+    let file = try create()
+    let other = try #require(try UnsentFile.open(folder: folder.path))
+    try append(file, board(name: "given up"))
+    let draft = Intent(
+      number: 0, transaction: TransactionID(replica: .zero, sequence: 0), model: model, author: "Ann", made: 1,
+      content: .changes(try board(name: "meanwhile")))
+    let (began, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    var kept = [String]()
+    try file.discardAll(
+      keep: { kept += $0 },
+      finish: {
+        Thread.detachNewThread { [form] in
+          began.signal()
+          _ = try? other.append(draft, form: form) { _, _ in [] }
+          ended.signal()
+        }
+        began.wait()
+      })
+    ended.wait()
+    #expect(kept.count == 1 && kept[0].contains("given up"))
+    #expect(try numbers(file) == [2])
+    #expect(try file.replica.state == .discarding(step: 2))
+  }
+
+  @Test func editsStayIfTheirFileCantBeWritten() throws {
+    let file = try create()
+    try append(file, board(name: "Work"))
+    #expect(throws: Refusal.self) { try file.discardAll(keep: { _ in }, finish: { throw Refusal(.unavailable, "no") }) }
+    #expect(try numbers(file) == [1])
+    #expect(try file.replica.state == .on)
+  }
+
+  @Test func fileOfAnotherProcessIsNotReplaced() throws {
+    let file = try create()
+    try append(file, board(name: "Work"))
+    let draft = folder.path + "/draft"
+    try Data("half made".utf8).write(to: URL(fileURLWithPath: draft))
+    try UnsentFile.give(draft, file.path)
+    let reopened = try #require(try UnsentFile.open(folder: folder.path))
+    #expect(try numbers(reopened) == [1])
+    reopened.close()
+    // The drafts are gone.
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(!names.contains { $0.contains(".new") })
   }
 
   @Test func oneProcessSendsAtATime() throws {

@@ -40,7 +40,7 @@ import Testing
       Edit(x, .set(.double(9))), Edit(text, .splice([TextSplice(offset: 0, length: 3, insertion: "ONE")])),
     ]
     #expect(script.receive(script.delta(4, 2, [script.update(5, theirs, previous: 1)])) == ["revision 2 changes [1]"])
-    #expect(child.save() == nil)
+    child.saveIntoParent()
     #expect(script.lines() == [] && !child.hasChanges && !instance.hasChanges)
     #expect(note["x"] == .double(3) && note["text"] == .string("ONE two three") && note.hasChanges)
     #expect(instance["x"] == .double(3))

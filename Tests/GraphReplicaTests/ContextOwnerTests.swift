@@ -78,7 +78,7 @@ import Testing
     let fault = try #require(past.fault(script.id(7)))
     _ = past.load([fault])
     #expect(owner.count == 0 && other.count == 1)
-    #expect(past.takePastFetches().count == 1 && past.takeActions().isEmpty)
+    #expect(past.takePastRequests().fetches.count == 1 && past.takeActions().isEmpty)
     _ = past.load([fault])
     #expect(other.count == 2)
   }

@@ -1,3 +1,4 @@
+import Foundation
 import GraphModel
 import GraphReplica
 import GraphStore
@@ -278,7 +279,7 @@ import Testing
     let chore = try #require(desk.context.object(id))
     chore.setValue(.date(store.now), for: try store.property("Chore.done").number)
     #expect(desk.context.forecast().violations.isEmpty && desk.context.foreseenRefusal() == nil)
-    #expect(desk.context.forecast(now: store.now - 1).violations.map(\.rule) == ["isPast"])
+    #expect(desk.context.forecast(now: Date(microseconds: store.now - 1)).violations.map(\.rule) == ["isPast"])
     chore.setValue(.integer(4), for: try store.property("Chore.ends").number)
     chore.setValue(.integer(9), for: try store.property("Chore.starts").number)
     #expect(desk.context.foreseenRefusal()?.violations.map(\.rule) == ["isForward"])

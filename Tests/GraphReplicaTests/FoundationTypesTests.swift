@@ -44,6 +44,22 @@ import Testing
     #expect(URL(Value.null) == nil && Data(Value.null) == nil && Date(Value.integer(1)) == nil)
   }
 
+  @Test func valuesConvertToTypesOfSwift() {
+    let id = ObjectID(key: UniqueID(high: 1, low: 2), entity: 3)
+    #expect(Bool(Value.bool(true)) == true && Int(Value.integer(-5)) == -5 && Double(Value.double(0.5)) == 0.5)
+    #expect(String(Value.string("a")) == "a" && ObjectID(Value.object(id)) == id)
+    #expect(Size(Value.string("large")) == .large && Size(Value.string("huge")) == nil)
+    // Null and values of other kinds are nil, and no conversion.
+    let others: [Value] = [.null, .date(1), .objects([id])]
+    for value in others {
+      #expect(Bool(value) == nil && Int(value) == nil && Double(value) == nil && String(value) == nil)
+      #expect(ObjectID(value) == nil && Size(value) == nil)
+    }
+    #expect(Double(Value.integer(1)) == nil && Int(Value.double(1)) == nil && Int(Value.string("1")) == nil)
+  }
+
+  private enum Size: String, EnumeratedValue { case small, large }
+
   @Test func representationThatIsWrittenBackKeepsTheStoredValue() throws {
     let script = try ReplicaTranscript(Fixtures.company(), entity: "Person")
     let (home, salary) = (try script.number("home"), try script.number("salary"))

@@ -102,6 +102,15 @@ import Testing
     }
   }
 
+  @Test func positionsOfListSkipDeletedMembers() throws {
+    let script = try Script("Chapter", "projects", members: 3, order: [0, 1, 2])
+    let projects = OrderedToMany<ManagedObject>(script.parent, script.property)
+    #expect(projects.count == 3)
+    script.context.delete(script.members[1])
+    #expect(projects.count == 2 && projects[0] === script.members[0])
+    #expect(projects[projects.count - 1] === script.members[2])
+  }
+
   @Test func orderFollowsServer() throws {
     let script = try Script("Project", "steps", members: 3, order: [20, 10, 30])
     #expect(script.order == [1, 0, 2])

@@ -13,12 +13,12 @@ import Testing
     let note = try #require(past.register([script.image(5, 3, ["board": .object(board)])]).first)
     let property = try script.number("board")
     let instance = try #require(note.object(property, ManagedObject.self))
-    #expect(instance.isFault && past.takePastFetches().isEmpty)
+    #expect(instance.isFault && past.takePastRequests().fetches.isEmpty)
 
     let load = past.load([instance])
-    let asked = past.takePastFetches()
+    let asked = past.takePastRequests().fetches
     #expect(asked.count == 1 && asked.first?.fetch.at == 5)
-    #expect(past.takePastFetches().isEmpty)
+    #expect(past.takePastRequests().fetches.isEmpty)
     let number = try #require(asked.first).number
     past.receivePastChunk(Chunk(objects: [try script.image(7, of: "Board", 2, ["name": .string("Then")])]), of: number)
     #expect(instance.isFault)
@@ -36,13 +36,13 @@ import Testing
     let boards = try [1, 2].map { try script.id($0, of: "Board") }
     let faults = boards.compactMap { past.fault($0) }
     let load = past.load([faults[0]])
-    let first = try #require(past.takePastFetches().first).number
+    let first = try #require(past.takePastRequests().fetches.first).number
     past.receivePastChunk(Chunk(objects: [], end: (at: script.token(5), count: 0)), of: first)
     #expect(faults[0].isDeleted && past.takeActions().count == 1)
     let other = past.load([faults[1]])
     #expect(other != load)
     let refusal = Refusal(.notFound, "revision 5 is no longer kept")
-    past.refusePast(try #require(past.takePastFetches().first).number, refusal)
+    past.refusePast(try #require(past.takePastRequests().fetches.first).number, refusal)
     let isReported = past.takeActions().contains { if case .filled(other, refusal) = $0 { true } else { false } }
     #expect(isReported && faults[1].isFault)
   }
@@ -75,7 +75,7 @@ import Testing
     )
     #expect(note["text"] == .string("then") && note["tags"] == .objects([tag]))
     #expect(!past.hasChanges && !note.hasChanges && !note.isDeleted && past.save() == nil)
-    #expect(past.takePastFetches().isEmpty && past.takeActions().isEmpty)
+    #expect(past.takePastRequests().fetches.isEmpty && past.takeActions().isEmpty)
   }
 
   @Test func followingAndUndoAreUnavailable() throws {

@@ -81,19 +81,23 @@ import Testing
     #expect(!instance.isLoaded(inverse) && instance.objects(inverse, ManagedObject.self).isEmpty)
   }
 
+  /// Follows the notes with their boards. The first result has the note 5 on the board 1, which has been requested.
+  private func followNotes(_ script: ReplicaTranscript) throws -> (query: QueryID, note: ObjectImage) {
+    #expect(script.connect(head: 1) == ["welcomed"])
+    let query = script.context.follow(entity: script.note, prefetch: try script.tree("board"))
+    #expect(script.lines() == ["> follow"])
+    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
+    let note = try script.image(5, 1, ["board": .object(script.id(1, of: "Board"))])
+    #expect(script.receive(script.last([note], at: 1), 2) == [])
+    #expect(
+      script.receive(.advance(revision: 1, fingerprint: 1_000)) == ["query 1 has 1 at 1", "> fetch Board: id IN {1}"])
+    return (query, note)
+  }
+
   @Test func newObjectsOfLiveQueryAreOneRequestPerCommit() throws {
     let script = try ReplicaTranscript()
     let boards = try (1...3).map { try script.id($0, of: "Board") }
-    #expect(script.connect(head: 1) == ["welcomed"])
-    let query = script.context.follow(entity: script.note, prefetching: try script.tree("board"))
-    #expect(script.lines() == ["> follow"])
-    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
-    let first = try script.image(5, 1, ["board": .object(boards[0])])
-    #expect(script.receive(script.last([first], at: 1), 2) == [])
-    #expect(
-      script.receive(.advance(revision: 1, fingerprint: 1_000)) == [
-        "query 1 has 1 at 1", "> fetch Board: id IN {1}",
-      ])
+    let (query, _) = try followNotes(script)
     let load = try #require(script.context.prefetch(of: query).load)
     #expect(script.receive(script.last([try script.image(1, of: "Board", 1)], at: 1), 3) == ["load \(load) is here"])
     #expect(script.context.prefetch(of: query).load == nil)
@@ -126,25 +130,57 @@ import Testing
 
   @Test func interruptedPrefetchResumesWithQuery() throws {
     let script = try ReplicaTranscript()
-    #expect(script.connect(head: 1) == ["welcomed"])
-    let query = script.context.follow(entity: script.note, prefetching: try script.tree("board"))
-    #expect(script.lines() == ["> follow"])
-    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
-    let board = try script.id(1, of: "Board")
-    #expect(script.receive(script.last([try script.image(5, 1, ["board": .object(board)])], at: 1), 2) == [])
-    #expect(
-      script.receive(.advance(revision: 1, fingerprint: 1_000)) == ["query 1 has 1 at 1", "> fetch Board: id IN {1}"])
-    #expect(script.handle(.disconnected) == ["load 1 failed: unavailable"])
-    #expect(script.context.prefetch(of: query).failure?.code == .unavailable)
+    let (query, _) = try followNotes(script)
+    // The callers that wait for the first result wait on.
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.context.prefetch(of: query).load == 1)
     #expect(script.connect(head: 1) == ["welcomed", "> follow since 1"])
     #expect(
       script.receive(.subscribed(query: 4, resumed: true), 2) == ["query 1 goes on from 1", "> fetch Board: id IN {1}"])
-    #expect(script.receive(script.last([try script.image(1, of: "Board", 1)], at: 1), 3) == ["load 2 is here"])
+    #expect(
+      script.receive(script.last([try script.image(1, of: "Board", 1)], at: 1), 3) == [
+        "load 1 is here", "load 2 is here",
+      ])
+    #expect(script.context.prefetch(of: query).load == nil)
     #expect(script.context.prefetch(of: query).failure == nil)
+    let board = try script.id(1, of: "Board")
     #expect(script.context.object(board) != nil)
     // After its end, the query keeps no objects.
     script.context.unfollow(query)
     #expect(script.context.object(board) == nil)
+  }
+
+  /// The result was reloaded before the connection was lost.
+  @Test func callersOfEarlierResultWaitForNextConnectionToo() throws {
+    let script = try ReplicaTranscript()
+    let (query, note) = try followNotes(script)
+    #expect(script.context.prefetch(of: query).load == 1)
+    #expect(script.receive(.reset(query: 4, reason: "too far behind")) == [])
+    #expect(script.receive(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.receive(script.last([note], at: 2), 2) == [])
+    _ = script.receive(.advance(revision: 2, fingerprint: 2_000))
+    #expect(script.context.prefetch(of: query).load == 2)
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.connect(head: 2) == ["welcomed", "> follow since 2"])
+    #expect(
+      script.receive(.subscribed(query: 4, resumed: true), 2) == ["query 1 goes on from 2", "> fetch Board: id IN {1}"])
+    #expect(
+      script.receive(script.last([try script.image(1, of: "Board", 1)], at: 2), 3).sorted() == [
+        "load 1 is here", "load 2 is here", "load 3 is here",
+      ])
+  }
+
+  @Test func interruptedPrefetchEndsWithItsQuery() throws {
+    let script = try ReplicaTranscript()
+    let (query, _) = try followNotes(script)
+    #expect(script.handle(.disconnected) == [])
+    // A connection that is lost before the query is followed again changes nothing.
+    #expect(script.connect(head: 1) == ["welcomed", "> follow since 1"])
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.context.prefetch(of: query).load == 1)
+    #expect(script.connect(head: 1) == ["welcomed", "> follow since 1"])
+    #expect(script.receive(.refused(Refusal(.notAllowed, "")), 2).first == "load 1 failed: notAllowed")
+    #expect(script.context.prefetch(of: query).load == nil)
   }
 
   @Test func onlyRelationshipsCanBePrefetched() throws {

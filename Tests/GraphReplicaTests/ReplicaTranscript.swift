@@ -47,12 +47,15 @@ final class ReplicaTranscript {
   func receive(_ body: ToClient.Body, _ request: UInt64 = 0) -> [String] { handle(.received(ToClient(request, body))) }
 
   /// Connects, and returns the lines after the welcome.
-  /// - Parameter sequence: the highest one of this replica that the server knows.
-  func connect(head: Revision = 0, sequence: UInt64 = 0, rights: Rights? = nil) -> [String] {
+  /// - Parameters:
+  ///   - sequence: the highest one of this replica that the server knows.
+  ///   - rules: the fingerprint of the server's rules.
+  func connect(head: Revision = 0, sequence: UInt64 = 0, rights: Rights? = nil, rules: UInt64 = 0) -> [String] {
     #expect(handle(.connected) == ["> hello"])
-    let welcome = Welcome(
+    var welcome = Welcome(
       model: model, head: token(head), session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
       heartbeatMilliseconds: 15_000, lastSequence: sequence, principal: "ann", role: .editor, rights: rights)
+    welcome.rules = rules
     return receive(.welcome(welcome), 1)
   }
 

@@ -288,6 +288,27 @@ import Testing
       Self.changes(script.context.takeActions()) == [Change(.update, script.id(6), base: 0, edits: [whole])])
   }
 
+  /// An object that no query reloads was read at no revision of this past: anything that has changed it since the first
+  /// one breaks the requirement.
+  @Test func requirementOnLostHistoryNamesTheFirstRevision() throws {
+    let script = try ReplicaTranscript()
+    _ = try ReplicaTests.following(script, [script.image(5, 1)])
+    let note = try #require(script.context.register([try script.image(6, 8)]).first)
+    let edit = Edit(try script.number("x"), .set(.double(1)))
+    #expect(script.receive(script.delta(4, 8, [script.update(5, [edit], previous: 1)])) == ["revision 8 changes [1]"])
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.connect(head: 3) == ["welcomed", "> follow since 8"])
+    #expect(script.receive(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
+    let other = try #require(script.context.object(script.id(5)))
+    other["x"] = .double(7)
+    #expect(script.context.save(requiring: [.unchanged(note)]) != nil)
+    #expect(script.receive(script.last([try script.image(5, 2)], at: 3), 2) == [])
+    script.context.handle(.received(ToClient(0, .advance(revision: 3, fingerprint: 3_000))))
+    #expect(
+      Self.changes(script.context.takeActions()).first
+        == Change(.update, script.id(6), base: 1, onlyIf: Precondition(revision: 1)))
+  }
+
   /// The answer to the first typed text is lost. Text that was typed after it stays after it.
   @Test(arguments: [true, false]) func unknownOutcomeIsReportedAfterReload(_ resumes: Bool) throws {
     let script = try ReplicaTranscript()

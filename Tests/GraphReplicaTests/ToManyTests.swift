@@ -149,6 +149,39 @@ import Testing
     #expect(stage.reported.errors.map(\.isRelationship) == [false])
   }
 
+  @Test func deletedMembersAreNoMembers() throws {
+    let stage = try Shelf(head: 1)
+    let query = stage.context.follow(entity: stage.style)
+    #expect(stage.script.lines() == ["> follow"])
+    let ids = (5...7).map { ObjectID(key: UniqueID(high: 1, low: $0), entity: stage.style.number) }
+    _ = stage.script.receive(.subscribed(query: 4, resumed: false), 2)
+    let images = ids.map { ObjectImage(id: $0, revision: 1, values: [.string("Jazz")]) }
+    _ = stage.script.receive(stage.script.last(images, at: 1), 2)
+    _ = stage.script.receive(.advance(revision: 1, fingerprint: 1_000))
+    // The album is not followed, so that the server does not report its change.
+    let album = try stage.fetched(stage.script.note, 9, ["styles": .objects(ids)])
+    let styles = try stage.styles(of: album)
+    let held = Array(styles)
+    #expect(held.count == 3 && styles.count == 3 && stage.context.isLoaded(query))
+
+    let gone = Delta.Change(kind: .removed, id: ids[0], deleted: true)
+    _ = stage.script.receive(stage.script.delta(4, 2, [gone]))
+    #expect(styles.count == 2 && styles.map(\.id) == [ids[1], ids[2]])
+    #expect(!styles.contains(held[0]) && styles.contains(held[1]))
+
+    let child = stage.context.makeChild()
+    let copies = try stage.styles(of: try #require(child.object(for: album)))
+    #expect(copies.count == 2)
+    child.delete(try #require(child.object(for: held[1])))
+    #expect(copies.count == 1 && copies.map(\.id) == [ids[2]] && styles.count == 2)
+
+    for style in held.suffix(2) { stage.context.delete(style) }
+    #expect(styles.isEmpty && styles.first == nil && !styles.contains(held[2]) && copies.isEmpty)
+    stage.context.rollback()
+    #expect(styles.count == 2 && styles.contains(held[2]))
+    #expect(stage.reported.errors.isEmpty)
+  }
+
   @Test func liveQueryOfAllMembersMakesThemKnown() throws {
     let stage = try Shelf(head: 1)
     let shelf = try stage.fetched(stage.shelf, 1)

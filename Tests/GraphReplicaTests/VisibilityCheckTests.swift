@@ -4,7 +4,7 @@ import GraphTesting
 import GraphWire
 import Testing
 
-/// Held objects outside live queries, after the roles of the user have changed.
+/// Held objects outside live queries, after the roles of the user or the server's rules have changed.
 @Suite struct VisibilityCheckTests {
   /// The roles that a server sends.
   private static func rights(_ scopes: UInt64...) -> ToClient.Body {
@@ -86,6 +86,26 @@ import Testing
     #expect(script.connect(head: 1, rights: rights) == ["welcomed", "> fetch Note: id IN {5}"])
     #expect(script.receive(script.last([try script.image(5, 1)], at: 1), 2) == [])
     #expect(!note.isDeleted && script.changes.isEmpty)
+  }
+
+  /// The server was restarted with a model that has other rules for reading, and the same hash.
+  @Test func rulesThatChangedWithoutConnectionAreChecked() throws {
+    let script = try ReplicaTranscript()
+    let rights = Rights(user: "ann", role: .editor)
+    #expect(script.connect(head: 1, rights: rights, rules: 7) == ["welcomed"])
+    let objects = script.context.register([try script.image(5, 1), try script.image(6, 1)])
+    #expect(script.handle(.disconnected) == [])
+    // A connection with equal rules reads nothing again.
+    #expect(script.connect(head: 1, rights: rights, rules: 7) == ["welcomed"])
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.connect(head: 1, rights: rights, rules: 8) == ["welcomed", "> fetch Note: id IN {5, 6}"])
+    #expect(script.receive(script.last([try script.image(6, 1)], at: 1), 2) == [])
+    #expect(objects.map(\.isDeleted) == [true, false])
+    #expect(script.changes.map(\.deleted) == [[script.id(5)]])
+    // The check is answered, and changed roles keep the rules.
+    #expect(Self.requests(script, Self.rights(1)) == ["> fetch Note: id IN {6}"])
+    #expect(script.receive(script.last([try script.image(6, 1)], at: 1), 3) == [])
+    #expect(!objects[1].isDeleted)
   }
 
   /// The query ends before it has shown what is visible with the new roles.

@@ -30,6 +30,21 @@ import Testing
     #expect(meter.bytes(of: "ann") == 0 && meter.bytes(of: "ben") == 0)
   }
 
+  /// The refusal goes to any user: it has the system's error, and no path.
+  @Test func failedTemporaryFileIsReportedWithItsCause() throws {
+    let directory = try TemporaryDirectory()
+    let missing = directory.path + "/missing"
+    let refusal = try #require(throws: Refusal.self) { _ = try SpoolFile(directory: missing) }
+    #expect(refusal.code == .unavailable)
+    #expect(refusal.message.contains("can't be created (No such file or directory)"), "\(refusal)")
+    #expect(!refusal.message.contains("missing"), "\(refusal)")
+    guard let disk = try MountedDisk(mebibytes: 1) else { return }
+    let file = try SpoolFile(directory: disk.path)
+    let full = try #require(throws: Refusal.self) { try file.write([UInt8](repeating: 1, count: 2 << 20), at: 0) }
+    #expect(full.message.contains("can't be written (No space left on device): free some space"), "\(full)")
+    #expect(!full.message.contains(disk.path), "\(full)")
+  }
+
   @Test func ownerHasNoLimitOfFiles() throws {
     let directory = try TemporaryDirectory()
     let rows = RowSpool(directory: directory.path, maximumBytes: 1 << 20)

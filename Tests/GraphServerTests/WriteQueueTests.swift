@@ -9,12 +9,31 @@ import Testing
 @Suite struct WriteQueueTests {
   private static func rights(_ user: String?) -> Rights? { user.map { Rights(user: $0, role: .editor) } }
 
-  private static func commit(_ ticket: UInt64, _ user: String?) -> (StoreRequestID, WriteRequest) {
+  /// - Parameter kibibytes: the size of a text in the transaction.
+  private static func commit(
+    _ ticket: UInt64, _ user: String?, kibibytes: Int = 0
+  ) -> (StoreRequestID, WriteRequest) {
+    let id = TransactionID(replica: UniqueID(high: 1, low: 1), sequence: ticket)
+    let author = Principal(id: user.map { $0 } ?? "owner", name: "name")
+    let text = Edit(1, .set(.string(String(repeating: "x", count: kibibytes << 10))))
+    let changes = kibibytes == 0 ? [] : [Change(.insert, .temporary(1, entity: 1), edits: [text])]
+    return (
+      StoreRequestID(ticket),
+      .transaction(Transaction(id: id, changes: changes), author: author, rights: rights(user))
+    )
+  }
+
+  private static func undo(_ ticket: UInt64, _ user: String?) -> (StoreRequestID, WriteRequest) {
+    let id = TransactionID(replica: UniqueID(high: 1, low: 1), sequence: ticket)
+    let author = Principal(id: user.map { $0 } ?? "owner", name: "name")
+    return (StoreRequestID(ticket), .undo(UndoRequest(id), author: author, rights: rights(user)))
+  }
+
+  private static func restore(_ ticket: UInt64, _ user: String?) -> (StoreRequestID, WriteRequest) {
     let id = TransactionID(replica: UniqueID(high: 1, low: 1), sequence: ticket)
     let author = Principal(id: user.map { $0 } ?? "owner", name: "name")
     return (
-      StoreRequestID(ticket),
-      .transaction(Transaction(id: id, changes: []), author: author, rights: rights(user))
+      StoreRequestID(ticket), .restore(RestoreRequest(id, .everything, at: 1), author: author, rights: rights(user))
     )
   }
 
@@ -50,6 +69,47 @@ import Testing
     var queue = WriteQueue()
     queue.append([Self.commit(1, nil), Self.batch(2, nil), Self.batch(3, nil), Self.commit(4, nil)])
     #expect(groups(&queue) == [[1], [2], [3], [4]])
+  }
+
+  @Test func groupHasFewBytes() {
+    var queue = WriteQueue()
+    queue.append((1...6).map { Self.commit($0, nil, kibibytes: 1_000) } + [Self.commit(7, nil)])
+    #expect(groups(&queue) == [[1, 2, 3, 4], [5, 6, 7]])
+    // A larger one has a group of its own, and its user's later requests stay behind it.
+    queue.append([Self.commit(1, nil), Self.commit(2, nil, kibibytes: 5_000), Self.commit(3, nil)])
+    #expect(groups(&queue) == [[1], [2], [3]])
+  }
+
+  @Test func groupHasFewBytesOfUser() {
+    var queue = WriteQueue()
+    queue.append((1...6).map { Self.commit($0, "ann", kibibytes: 400) } + [Self.commit(10, "ben")])
+    #expect(groups(&queue) == [[1, 2, 10], [3, 4], [5, 6]])
+    // A larger one is alone among those of its user, and beside the small ones of others.
+    queue.append((1...2).map { Self.commit($0, "ann", kibibytes: 2_000) })
+    queue.append([Self.commit(3, "ann"), Self.commit(10, "ben"), Self.commit(11, nil)])
+    #expect(groups(&queue) == [[1, 10, 11], [2], [3]])
+  }
+
+  /// Small requests of others do not overtake a large one again and again.
+  @Test func largeRequestHasItsTurn() {
+    var queue = WriteQueue()
+    queue.append([Self.commit(1, "ann"), Self.commit(2, "ben", kibibytes: 6_000)])
+    queue.append((3...40).map { Self.commit($0, "cleo") })
+    #expect(queue.removeGroup().map(\.0.number) == [1] + Array(3...18))
+    #expect(queue.removeGroup().map(\.0.number) == [2])
+    #expect(queue.removeGroup().map(\.0.number) == Array(19...34))
+  }
+
+  @Test func restoreIsCommittedAloneAndUndosAreFew() {
+    var queue = WriteQueue()
+    queue.append([Self.commit(1, nil), Self.restore(2, nil), Self.commit(3, nil)])
+    #expect(groups(&queue) == [[1], [2], [3]])
+    queue.append([Self.restore(1, "ann"), Self.restore(2, "ann"), Self.commit(3, "ben")])
+    #expect(groups(&queue) == [[1], [3], [2]])
+    queue.append([Self.undo(1, "ann"), Self.undo(2, "ann"), Self.commit(3, "ben"), Self.undo(4, nil)])
+    #expect(groups(&queue) == [[1, 3, 4], [2]])
+    queue.append((1...5).map { Self.undo($0, nil) })
+    #expect(groups(&queue) == [[1, 2, 3, 4], [5]])
   }
 
   @Test(arguments: [15, 16, 17] as [UInt64]) func groupHasFewRequestsOfUser(count: UInt64) {
@@ -100,7 +160,13 @@ import Testing
       let user = users.randomElement(using: &random).flatMap { $0 }
       owners[next] = user
       expected[user, default: []].append(next)
-      queue.append([Int.random(in: 0..<8, using: &random) == 0 ? Self.batch(next, user) : Self.commit(next, user)])
+      switch Int.random(in: 0..<16, using: &random) {
+      case 0: queue.append([Self.batch(next, user)])
+      case 1: queue.append([Self.restore(next, user)])
+      case 2: queue.append([Self.undo(next, user)])
+      case 3: queue.append([Self.commit(next, user, kibibytes: 900)])
+      default: queue.append([Self.commit(next, user)])
+      }
       if Int.random(in: 0..<4, using: &random) == 0 { take(queue.removeGroup()) }
     }
     while !queue.isEmpty { take(queue.removeGroup()) }

@@ -33,9 +33,29 @@ import Testing
     #expect(TextTable.firstLine(String(repeating: "x", count: 500)).count == TextTable.longestLine)
   }
 
+  @Test func cellLimitsMarksOfCharacter() {
+    let marked = "a" + String(repeating: "\u{301}", count: 100_000)
+    #expect(TextTable.firstLine(marked).unicodeScalars.count == 4 * TextTable.longestLine + 1)
+    #expect(TextTable.firstLine("abc\n" + marked) == "abc")
+    #expect(TextTable.firstLine("abc" + marked) == "abc…")
+    #expect(TextChange.quoted("abc" + marked) == "\"abc…\"")
+    let whole = String(repeating: "x", count: 4 * TextTable.longestLine)
+    #expect(TextTable.firstLine(whole + "\nnext").count == TextTable.longestLine)
+  }
+
   @Test func wideCharactersTakeTwoCells() {
     #expect(TextTable.width("abc") == 3)
     #expect(TextTable.width("日本") == 4)
     #expect(TextTable.width("e\u{301}") == 1)
+  }
+
+  @Test func namesOfColumnsCannotControlTheTerminal() {
+    var table = TextTable(["A\u{1B}[2JB", "C\nD"])
+    table.append(["1", "2"])
+    #expect(table.text(width: 80).split(separator: "\n").first == "A\u{FFFD}[2JB  C\u{FFFD}D")
+  }
+
+  @Test func linesOfMessageCannotControlTheTerminal() {
+    #expect(TextTable.visibleLines("a\u{1B}[2J\nb\rc") == "a\u{FFFD}[2J\nb\u{FFFD}c")
   }
 }

@@ -64,6 +64,53 @@ import Testing
     }
   }
 
+  // MARK: - Rows
+
+  /// A row of some properties is verified like the object, although it lacks the damaged value.
+  @Test func rowOfDamagedObjectIsRefusedOrOmitted() throws {
+    try scene.damageNote()
+    let note = try store.entity("Note")
+    let text = try GraphExpression(parsing: "text", entity: note, model: store.model).bound(now: store.now)
+    let rows = RowRequest(columns: [RowRequest.Column(name: "t", value: .expression(text))])
+    var request = FetchRequest(entity: note.number, result: .rows(rows))
+    expectNamed(#expect(throws: Refusal.self) { try store.answer(request) }, "\(damaged.key)")
+    request.omitsDamage = true
+    let answer = try store.answer(request)
+    #expect(answer.parts.count == 1)
+    #expect(answer.end.damage.objects == [damaged])
+  }
+
+  // MARK: - Full-text indexes
+
+  private func search(_ word: String, in store: TestStore) throws -> [ObjectID] {
+    try store.all("Note", "text SEARCH \"\(word)\"").map(\.id)
+  }
+
+  /// The index lacks the change of the damaged object, which can't be read.
+  @Test func objectOfUnknownEntityDoesNotPreventStart() throws {
+    let store = try TestStore(try Fixtures.stickies(), wordLimit: 1_000)
+    let board = try store.insert("Board", ["name": .string("B")])
+    let cat = try store.insert("Note", ["board": .object(board), "text": .string("the cat")])
+    let dog = try store.insert("Note", ["board": .object(board), "text": .string("a dog")])
+    try store.damage("UPDATE Note SET _entity = 99 WHERE _id = ?", [Data(cat.key.bytes)])
+    #expect(try search("dog", in: store) == [dog])
+    let refusal = #expect(throws: Refusal.self) { try search("cat", in: store) }
+    expectNamed(refusal, "\(cat.key)")
+    let bird = try store.insert("Note", ["board": .object(board), "text": .string("a bird")])
+    #expect(try search("bird", in: store) == [bird])
+  }
+
+  @Test func indexAheadOfNewestCommitIsRebuilt() throws {
+    let store = try TestStore(try Fixtures.stickies(), wordLimit: 1_000)
+    let board = try store.insert("Board", ["name": .string("B")])
+    let dog = try store.insert("Note", ["board": .object(board), "text": .string("a dog")])
+    try store.damage("UPDATE _words SET revision = 999")
+    let bird = try store.insert("Note", ["board": .object(board), "text": .string("a bird")])
+    #expect(try search("dog", in: store) == [dog])
+    #expect(try search("bird", in: store) == [bird])
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
   // MARK: - Objects
 
   @Test(arguments: ["x = x + 1", "text = 'the bat'", "_revision = 3", "_sum = _sum + 1", "color = 'pink'"])

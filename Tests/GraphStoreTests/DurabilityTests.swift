@@ -145,6 +145,38 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
+  /// The system refuses the lock for writing, for a moment or for longer than a commit waits.
+  @Test(arguments: [3, 1_000_000], [false, true])
+  func refusedLockForWritingCostsNoLaterCommit(attempts: Int, hasLog: Bool) throws {
+    let directory = try TemporaryDirectory()
+    CrashableFiles.watch(directory.path)
+    defer { CrashableFiles.unwatch(directory.path) }
+    let isShort = attempts < 10
+    let store = try TestStore(try Fixtures.stickies(), directory: directory) { options in
+      options.lockSeconds = isShort ? 30 : 0.05
+      options.commitLog = hasLog ? SQLiteStore.localLog(in: directory.path) : nil
+    }
+    _ = try store.insert("Board", ["name": .string("kept")])
+    // Behind a log, the read ends the open transaction.
+    #expect(try store.all("Board").count == 1)
+    CrashableFiles.fail(directory.path, with: .cannotLockForWriting(attempts: attempts))
+    if isShort {
+      _ = try store.insert("Board", ["name": .string("late")])
+    } else {
+      let failure = #expect(throws: StoreFailure.self) { try store.insert("Board", ["name": .string("lost")]) }
+      #expect(failure?.code == .cannotLock)
+      #expect(failure?.sentence.hasSuffix("can't be locked") == true, "\(failure?.description ?? "")")
+      #expect(failure?.advice.contains("local file system") == true, "\(failure?.description ?? "")")
+    }
+    CrashableFiles.fail(directory.path, with: nil)
+    _ = try store.insert("Board", ["name": .string("after")])
+    let count = isShort ? 3 : 2
+    #expect(try store.all("Board").count == count)
+    try store.reopen()
+    #expect(try store.all("Board").count == count)
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
   /// The process keeps a lock that no connection knows of, and SQLite refuses every commit for it.
   @Test(arguments: [false, true]) func failedUnlockCostsOneCommit(hasLog: Bool) throws {
     let directory = try TemporaryDirectory()

@@ -84,6 +84,34 @@ import Testing
     #expect(progress.totals.withLock { $0.allSatisfy { $0 == 0 } })
   }
 
+  /// Each note has a link of ann, and private ones of others, whose scope follows the note.
+  @Test(arguments: [1, 7]) func batchCountsNoInvisibleObjectThatFollows(count: Int) throws {
+    let source = Fixtures.teamSource.replacing(
+      #"{"name": "Link", "scope": "from","#,
+      with: #"{"name": "Link", "scope": "from", "access": {"read": "creator == $user"},"#
+    ).replacing(#""derived": "notes.@count""#, with: #""default": 0"#)
+    let store = try TestStore(try Model(parsing: source.utf8))
+    let boards = [try store.insert("Board"), try store.insert("Board")]
+    let target = try store.insert("Note", ["board": .object(boards[1])])
+    for _ in 0..<count {
+      let note = try store.insert("Note", ["board": .object(boards[0]), "text": .string("x")])
+      for user in ["ann", "bob", "carol"] {
+        _ = try store.by(user) { try store.insert("Link", ["from": .object(note), "to": .object(target)]) }
+      }
+    }
+    let condition = try GraphPredicate(
+      parsing: "text == 'x'", entity: try store.entity("Note"), model: store.model)
+    let move = Batch.Assignment(try store.property("Note.board").number, .value(.object(boards[1])))
+    let progress = Progress()
+    try store.by("ann", boards.map { Grant(.editor, on: $0.key) }) {
+      let result = try store.batch("Note", .update(condition, [move])) { part in
+        progress.totals.withLock { $0 += [part.changed] }
+      }
+      try store.taken(result)
+    }
+    #expect(progress.totals.withLock { $0.last } == 2 * count)
+  }
+
   // MARK: - Values of history
 
   @Test func undoAndRestoreNameNoInvisibleObject() throws {

@@ -256,7 +256,7 @@ import Testing
   // MARK: - Failures of the log
 
   /// Every call of the log fails once, in a run of its own. The commit is made in SQLite instead, and nothing is lost.
-  @Test(arguments: [SimulatedLogDisk.Call.write, .synchronize], [5, 28])
+  @Test(arguments: [SimulatedLogDisk.Call.write, .synchronize], [EIO, ENOSPC, EDQUOT])
   func failureOfLogIsNoFailureOfCommits(call: SimulatedLogDisk.Call, code: Int32) throws {
     for calls in 0..<6 {
       let run = try FailingLog()
@@ -291,7 +291,7 @@ import Testing
   }
 
   /// A checkpoint can't sync SQLite's files: no acknowledged commit is lost, and commits resume.
-  @Test(arguments: [ENOSPC, EIO]) func failedCheckpointLosesNoCommit(error: Int32) throws {
+  @Test(arguments: [ENOSPC, EDQUOT, EIO]) func failedCheckpointLosesNoCommit(error: Int32) throws {
     let run = try FailingLog(checkpointPages: 8)
     var acknowledged = Set<String>()
     func commit(_ numbers: Range<Int>) throws -> Int {
@@ -339,6 +339,12 @@ import Testing
     CrashableFiles.fail(run.directory.path, with: .system(error: error, atSyncOnly: true))
     let failure = #expect(throws: StoreFailure.self) { try run.store.insert("Person", ["name": .string("lost")]) }
     #expect(failure?.code == .full, "\(failure?.description ?? "")")
+    #expect(failure?.sentence.contains(error == EDQUOT ? "quota" : "full") == true, "\(failure?.description ?? "")")
+    CrashableFiles.fail(run.directory.path, with: nil)
+    _ = try run.store.insert("Person", ["name": .string("after")])
+    #expect(try names(run.store).contains("after"))
+    #expect(try names(run.killed()).contains("after"))
+    #expect(try StoreCheckRun(run.store).findings.isEmpty)
   }
 
   /// A store whose log is on a simulated disk.

@@ -60,6 +60,81 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
+  /// The segments of the log are small, so it does not hold a large batch.
+  private func openSmall(_ directory: TemporaryDirectory, freeBytes: Int = .max) throws -> TestStore {
+    try TestStore(try Fixtures.stickies(), directory: directory) { options in
+      options.commitLog = { store, beginning in
+        let (folder, size) = (directory.path + "/log", LocalCommitLog.Options(segmentBytes: 4 * 4_096))
+        guard let beginning else { return try LocalCommitLog(opening: folder, store: store, options: size) }
+        return try LocalCommitLog(beginning: folder, store: store, after: beginning, options: size)
+      }
+      // With a follower, entries are kept although the log can't hold them.
+      options.didCommit = nil
+      options.freeBytes = { _ in freeBytes }
+    }
+  }
+
+  /// The files of a store with three boards whose process was killed.
+  private func killed() throws -> TemporaryDirectory {
+    let (first, killed) = (try openSmall(TemporaryDirectory()), try TemporaryDirectory())
+    for number in 0..<3 { _ = try first.insert("Board", ["name": .string("\(number)")]) }
+    #expect(try first.all("Board").count == 3)
+    for name in ["graph.sqlite", "graph.sqlite-wal", "log"] {
+      try FileManager.default.copyItem(atPath: first.directory.path + "/" + name, toPath: killed.path + "/" + name)
+    }
+    return killed
+  }
+
+  /// The number of boards if the disk has only what a complete checkpoint has synced, and the log.
+  private func boardsAfterLoss(of directory: TemporaryDirectory, synced: Data) throws -> Int {
+    let lost = try TemporaryDirectory()
+    try FileManager.default.copyItem(atPath: directory.path + "/log", toPath: lost.path + "/log")
+    try synced.write(to: URL(fileURLWithPath: lost.path + "/graph.sqlite"))
+    return try openSmall(lost).all("Board").count
+  }
+
+  /// The log would begin again behind the batch, without the commits that only it certainly has.
+  @Test func batchLargerThanLogWaitsForEndOfRead() throws {
+    let killed = try killed()
+    let synced = try Data(contentsOf: URL(fileURLWithPath: killed.path + "/graph.sqlite"))
+    var store: TestStore?
+    func batch(_ store: TestStore) throws -> WriteResult {
+      let rows = (0..<150).map { [Value.string("\($0)" + String(repeating: "x", count: 190))] }
+      return try store.batch("Board", .insert([try store.property("Board.name").number], rows: rows.count), rows: rows)
+    }
+    try whileReading(killed) {
+      let opened = try openSmall(killed)
+      store = opened
+      opened.replica = UniqueID(high: 9, low: 9)
+      let failure = #expect(throws: StoreFailure.self) { try batch(opened) }
+      #expect(failure?.code == .inUse)
+      #expect(try opened.all("Board").count == 3)
+      _ = try opened.insert("Board", ["name": .string("small")])
+      #expect(try #require(opened.store.gathered?.log).needsCheckpoint)
+      #expect(try boardsAfterLoss(of: killed, synced: synced) == 4)
+    }
+    let opened = try #require(store)
+    #expect(try batch(opened).record != nil)
+    #expect(try #require(opened.store.gathered?.log).needsCheckpoint == false)
+    #expect(try opened.all("Board").count == 154)
+    try opened.store.close()
+    #expect(try StoreCheck.run(directory: killed.path, model: opened.model).isEmpty)
+  }
+
+  /// With little space, a store commits without its log, unless only the log certainly has earlier commits.
+  @Test func fullDiskKeepsNeededLog() throws {
+    let killed = try killed()
+    let synced = try Data(contentsOf: URL(fileURLWithPath: killed.path + "/graph.sqlite"))
+    try whileReading(killed) {
+      let opened = try openSmall(killed, freeBytes: 32 << 20)
+      opened.replica = UniqueID(high: 9, low: 9)
+      for number in 0..<3 { _ = try opened.insert("Board", ["name": .string("late \(number)")]) }
+      #expect(try opened.all("Board").count == 6)
+      #expect(try #require(opened.store.gathered?.log).needsCheckpoint)
+      #expect(try boardsAfterLoss(of: killed, synced: synced) == 6)
+    }
+  }
+
   /// A process was killed, and its successor starts while another program reads the store. The commits that SQLite
   /// shows may not be on disk, so the commit log keeps them.
   @Test func logIsKeptByStartBesideReader() throws {

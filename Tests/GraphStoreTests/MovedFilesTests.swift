@@ -99,6 +99,19 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
+  /// Opening a pipe without a writer would wait for one.
+  @Test(.timeLimit(.minutes(1))) func pipeInPlaceOfWALDoesNotBlock() throws {
+    let store = try store()
+    let path = store.directory.path + "/graph.sqlite"
+    try FileManager.default.removeItem(atPath: path + "-wal")
+    #expect(mkfifo(path + "-wal", 0o600) == 0)
+    #expect(try moved(store).sentence == "\(path)-wal was replaced while stickiesd had it open")
+    #expect(throws: StoreFailure.self) { try WriteAheadLogFile.refuseLoss(beside: path) }
+    try store.reopen()
+    #expect(try store.all("Board").count >= 1)
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
   /// The directory is a link, and the link is turned to another store while this one is served.
   @Test func retargetedLinkExposesNoOtherStore() throws {
     let model = try Fixtures.stickies()

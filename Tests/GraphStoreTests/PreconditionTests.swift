@@ -157,10 +157,26 @@ import Testing
     #expect(try scene.store.store.commit([request], now: 2)[0].outcome == first)
   }
 
+  /// A client that has read a state which its restored store no longer has, or does not know which of them it has read.
+  @Test func stateOfLostPastCountsAsChanged() throws {
+    for policy in MergePolicy.allCases {
+      let scene = try PreconditionFixture()
+      scene.become("cid", 3)
+      let head = try scene.head()
+      for revision in [1, head + 1, 9_999] {
+        let refusal = try #require(try scene.store.refusal([scene.set(6, at: revision, of: "x")], policy: policy))
+        #expect(refusal.code == .conflict, "\(revision)")
+        #expect(refusal.conflicts.map(\.kind) == [.changed] && refusal.conflicts.map(\.id) == [scene.note])
+        #expect(refusal.conflicts.map(\.revision) == [scene.base], "\(revision)")
+      }
+      #expect(try scene.head() == head)
+    }
+  }
+
   @Test func meaninglessPreconditionIsMalformed() throws {
     let scene = try PreconditionFixture()
     let head = try scene.head()
-    for revision in [0, -1, head + 1, .max] {
+    for revision: Revision in [0, -1, .max] {
       #expect(try scene.store.refusal([scene.set(6, at: revision, of: "x")])?.code == .malformed, "\(revision)")
     }
     var insert = try scene.store.insertion("Tag", ["name": .string("a")])

@@ -107,6 +107,30 @@ import Testing
     #expect(images.count == 1 && images.first?[next] == .null)
   }
 
+  /// Both ends of the path are visible, the object between them is not: values and predicates are those of a null
+  /// reference.
+  @Test func pathsEndBeforeAnInvisibleObject() throws {
+    let end = try store.insert("Note", ["board": .object(boards[1]), "x": .integer(6), "text": .string("end")])
+    let middle = try store.insert(
+      "Note", ["board": .object(boards[2]), "next": .object(end), "text": .string("middle")])
+    _ = try store.insert("Note", ["board": .object(boards[1]), "next": .object(middle), "text": .string("start")])
+    let head = try store.store.head.revision
+    for predicate in [
+      "next.next.text == \"end\"", "next.next.x == 6", "next.next != NULL", "next.next == '\(end)'",
+      "next == '\(middle)'", "next.text MATCHES \"mid.*\"", "next.board.title == \"b2\"",
+      "SUBQUERY(previous, $p, $p.text == \"middle\").@count > 0",
+    ] {
+      for revision in [nil, head] {
+        #expect(try count(nil, predicate, at: revision) == 1, "\(predicate)")
+        #expect(try count(reader(boards[1]), predicate, at: revision) == 0, "\(predicate)")
+      }
+    }
+    // Like notes without a next one: eight of the board, the start and the end.
+    #expect(try count(reader(boards[1]), "next == NULL") == 10)
+    #expect(try count(reader(boards[1]), "next.next == NULL AND previous.@count == 0", at: head) == 10)
+    #expect(try count(reader(boards[1], boards[2]), "next.next.text == \"end\"") == 1)
+  }
+
   /// Values that a text of SQL must not take for its own.
   @Test func valuesOfRulesAreNoSQL() throws {
     for user in ["a' OR '1'='1", "\"", "?1", "É"] {

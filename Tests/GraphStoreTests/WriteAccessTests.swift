@@ -76,6 +76,59 @@ import Testing
     #expect(later.conflicts.isEmpty && later.revision == first.revision)
   }
 
+  /// A note that carol has edited on the other board, and that bob has then moved to ann's.
+  private func movedNote() throws -> (id: ObjectID, born: Revision, moved: Revision) {
+    let note = try note(on: 1, by: "bob", ["key": .string("k")])
+    let born = try store.store.head.revision
+    try store.by("carol") { _ = try store.must([try edit(note, "carol's")]) }
+    try store.by("bob") { _ = try store.must([try store.update(note, "Note.board", .object(boards[0]))]) }
+    return (note, born, try store.store.head.revision)
+  }
+
+  private func expectOnlyTheMove(_ refusal: Refusal?, _ moved: Revision) {
+    #expect(refusal?.code == .conflict && refusal?.conflicts.map(\.author) == ["bob"])
+    #expect(refusal?.conflicts.map(\.revision) == [moved] && refusal?.message.contains("carol") == false)
+  }
+
+  /// For ann, the note exists since the move. Her answers must not depend on earlier commits.
+  @Test func conflictsNameNoCommitFromBeforeTheObjectWasVisible() throws {
+    let (note, born, moved) = try movedNote()
+    let text = try store.edit("Note.text", .string("ann's"))
+    try store.by("ann", on(0, .editor)) {
+      for revision in [born - 1, born, moved - 1] {
+        let update = Change(.update, note, base: .max, edits: [text], onlyIf: Precondition(revision: revision))
+        expectOnlyTheMove(try store.refusal([update]), moved)
+        let delete = Change(.delete, note, base: .max, onlyIf: Precondition(revision: revision))
+        expectOnlyTheMove(try store.refusal([delete]), moved)
+        expectOnlyTheMove(try store.refusal([Change(.delete, note, base: revision)]), moved)
+      }
+      let insertion = try store.insertion(
+        "Note", ["board": .object(boards[0]), "key": .string("k"), "text": .string("ann's")])
+      let merged = try store.taken(try store.commit([insertion], policy: .storeTrump))
+      #expect(merged.conflicts.map(\.author) == ["bob"] && merged.conflicts.map(\.revision) == [moved])
+    }
+    // Later commits are named as always.
+    try store.by("carol") { _ = try store.must([try edit(note, "later")]) }
+    try store.by("ann", on(0, .editor)) {
+      let late = try store.refusal([Change(.delete, note, base: moved)])
+      #expect(late?.conflicts.map(\.author) == ["carol"])
+    }
+  }
+
+  /// The link comes into sight with its note, by a change that is no edit of the link.
+  @Test func deleteNamesNoEditFromBeforeTheObjectWasVisible() throws {
+    let (from, to) = (try note(on: 1), try note(on: 1))
+    let link = try store.by("bob") { try store.insert("Link", ["from": .object(from), "to": .object(to)]) }
+    let born = try store.store.head.revision
+    try store.by("carol") { _ = try store.must([try store.update(link, "Link.label", .string("carol's"))]) }
+    try store.by("bob") { _ = try store.must([try store.update(from, "Note.board", .object(boards[0]))]) }
+    let moved = try store.store.head.revision
+    try store.by("ann", on(0, .editor)) {
+      expectOnlyTheMove(try store.refusal([Change(.delete, link, base: born)]), moved)
+      expectOnlyTheMove(try store.refusal([Change(.delete, link, base: moved - 1)]), moved)
+    }
+  }
+
   @Test func undoAndRedoNeedTheRightsOfNow() throws {
     let note = try note(on: 0)
     try store.by("ann", on(0, .commenter)) { try store.must([try edit(note)]) }
@@ -153,6 +206,75 @@ import Testing
       #expect(refusal(try restore(.everything, at: revision)) == AccessJudge.effectOnInvisible)
     }
     #expect(try store.all("Note").count == 2 && store.value(note, "Note.text") == .string("x"))
+  }
+
+  /// A note that had a confidential text on another board, which is deleted.
+  @Test func restoreBringsBackNoStateThatTheUserCouldNotSee() throws {
+    let note = try note(on: 1, by: "bob", ["text": .string("salaries")])
+    let secret = try store.store.head.revision
+    try store.by("bob") {
+      let edits = [
+        try store.edit("Note.text", .string("lunch")), try store.edit("Note.board", .object(boards[0])),
+      ]
+      try store.must([Change(.update, note, base: .max, edits: edits)])
+    }
+    let shown = try store.store.head.revision
+    try store.by("bob") {
+      try store.must([try edit(note, "dinner")])
+      try store.must([Change(.delete, boards[1], base: .max)])
+    }
+    try store.by("ann", on(0, .owner)) {
+      let messages = try [secret, secret - 1].map { revision in
+        let found = refusal(try restore(.object(note), at: revision))
+        #expect(found?.code == .notFound)
+        return found?.message.replacing("revision \(revision)", with: "R")
+      }
+      #expect(messages[0] == messages[1], "like a note that did not exist yet")
+      #expect(refusal(try restore(.everything, at: secret)) == AccessJudge.effectOnInvisible)
+      #expect(refusal(try restore(.contents(boards[0]), at: secret))?.code == .conflict)
+      #expect(try store.value(note, "Note.text") == .string("dinner"))
+      try store.taken(try restore(.object(note), at: shown))
+      #expect(try store.value(note, "Note.text") == .string("lunch"))
+    }
+    try store.by("bob", on(0, .owner) + on(1, .reader)) { try store.taken(try restore(.object(note), at: secret)) }
+    #expect(try store.value(note, "Note.text") == .string("salaries"))
+  }
+
+  @Test func restoreKeepsReferencesToWhatTheUserCouldNotSee() throws {
+    let (from, hidden, other) = (try note(on: 0), try note(on: 1), try note(on: 0))
+    let link = try store.by("bob") {
+      try store.insert("Link", ["from": .object(from), "to": .object(hidden), "label": .string("old")])
+    }
+    let revision = try store.store.head.revision
+    try store.by("bob") {
+      try store.must([try store.update(link, "Link.to", .object(other))])
+      try store.must([try store.update(link, "Link.label", .string("new"))])
+      try store.must([try store.update(hidden, "Note.board", .object(boards[0]))])
+    }
+    let property = try store.property("Link.to").number
+    try store.by("ann", on(0, .owner)) {
+      let result = try store.taken(try restore(.object(link), at: revision))
+      #expect(result.conflicts == [Conflict(kind: .changed, id: link, property: property)])
+    }
+    #expect(try store.value(link, "Link.to") == .object(other) && store.value(link, "Link.label") == .string("old"))
+    try store.by("ann", on(0, .owner) + on(1, .reader)) { try store.taken(try restore(.object(link), at: revision)) }
+    #expect(try store.value(link, "Link.to") == .object(hidden))
+  }
+
+  /// The conflict names a delete of which the user can know nothing else.
+  @Test func restoreNamesNoDeleteOfAnInvisibleObject() throws {
+    let (from, hidden, other) = (try note(on: 0), try note(on: 0), try note(on: 0))
+    let link = try store.insert("Link", ["from": .object(from), "to": .object(hidden), "label": .string("old")])
+    let revision = try store.store.head.revision
+    try store.by("bob") {
+      try store.must([try store.update(link, "Link.to", .object(other))])
+      try store.must([try store.update(link, "Link.label", .string("new"))])
+      try store.must([try store.update(hidden, "Note.board", .object(boards[1]))])
+      try store.must([Change(.delete, hidden, base: .max)])
+    }
+    let property = try store.property("Link.to").number
+    let all = try store.by("ann", on(0, .owner)) { try store.taken(try restore(.object(link), at: revision)) }
+    #expect(all.conflicts == [Conflict(kind: .deleted, id: link, property: property)])
   }
 
   // MARK: - Batches

@@ -32,6 +32,28 @@ import Testing
     #expect(try stores.check(directory).findings.map(\.kind) == [.commitLog])
   }
 
+  /// The mark of the log and the commits were in SQLite's log, which was removed.
+  @Test func lostSQLiteLogIsRepeatedFromCommitLog() throws {
+    let store = try stores.open(gathered: 1)
+    for number in 0..<5 { _ = try store.insert("Person", ["name": .string("p\(number)")]) }
+    let directory = try stores.killed(store)
+    try FileManager.default.removeItem(atPath: directory.path + "/graph.sqlite-wal")
+    let report = try stores.check(directory)
+    #expect(report == StoreCheck.Report(findings: [], unappliedCommits: 5), "\(report.findings)")
+    #expect(try stores.names(stores.open(directory)) == KilledStores.everyName)
+  }
+
+  /// The commit log lacks commits that only SQLite's log had.
+  @Test func gapBehindLostSQLiteLogIsRefused() throws {
+    let directory = try stores.withLogOfLaterPast()
+    try FileManager.default.removeItem(atPath: directory.path + "/graph.sqlite-wal")
+    let refusal = failure { _ = try SQLiteStore(directory: directory.path, model: stores.model) }
+    #expect(refusal?.sentence.contains("lacks the commits of revisions 1 to 3") == true)
+    #expect(refusal?.advice.contains("restore a backup") == true)
+    let findings = try stores.check(directory).findings
+    #expect(findings.map(\.kind) == [.commitLog], "\(findings)")
+  }
+
   // MARK: - Migration and compaction
 
   private func filledShop() throws -> TemporaryDirectory {

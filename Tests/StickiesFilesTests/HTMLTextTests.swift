@@ -17,12 +17,19 @@ import Testing
     ("<pre>  a\n  b</pre>c", "  a\n  b\nc"),
     ("<head><title>t</title><style>p{}</style></head><body>seen<script>x<y</script> too</body>", "seen too"),
     ("a <!-- not <b>this</b> --> b", "a b"),
+    ("a <!-- open <b>bold</b><br>line", "a <!-- open bold\nline"), ("a <!-- b --> c <!-- d", "a c <!-- d"),
+    (#"a <img src="x.png" alt="tree"> b"#, "a tree b"),
     ("1 < 2 and <3", "1 < 2 and <3"),
     ("open <a href=\"x>y", "open <a href=\"x>y"),
     ("日本語<br>텍스트", "日本語\n텍스트"),
     ("", ""),
   ])
   func fragmentDecodesToItsText(html: String, text: String) { #expect(HTMLText(html).text == text) }
+
+  @Test func imagesWithoutDescriptionAreReported() {
+    let html = HTMLText(#"<img src="x.png">a<img src="y.png" alt=""><img alt="tree" src="z.png"><img>"#)
+    #expect(html.text == "atree" && html.images == ["x.png", "y.png", "without an address"])
+  }
 
   @Test func addressesAndFormattingAreReported() {
     let html = HTMLText(

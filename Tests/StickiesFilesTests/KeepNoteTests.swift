@@ -55,6 +55,13 @@ import Testing
     #expect(list.text == "- [x] milk\n- [ ] eggs")
   }
 
+  @Test func imageWithoutDescriptionIsReported() throws {
+    let html = #"<p>one <img src=\"x.png\"><img src=\"y.png\" alt=\"\"><\/p>"#
+    let note = try Self.read(#""textContent":"one","textContentHtml":"\#(html)""#)
+    #expect(
+      note.remarks == ["the note was imported without the images of its text that have no description: x.png, y.png"])
+  }
+
   @Test func plainTextIsPreferredToHTML() throws {
     let html = #"<p>one <b>two<\/b> <a href=\"https://example.org/x\">three<\/a><\/p>"#
     let note = try Self.read(#""textContent":"one two three","textContentHtml":"\#(html)""#)
@@ -73,6 +80,19 @@ import Testing
     #expect(list.text == "- [ ] eggs\n- [ ] a 1")
     #expect(
       list.remarks == ["the note was imported without the textHtml of its listContent, which is not its text: ham"])
+  }
+
+  /// Digits and emoji are content as well.
+  @Test(arguments: [
+    ("call", "<p>call 0123<\\/p>", true), ("call 0123", "<p>call 0123<\\/p>", false),
+    ("call 0123", "<p>call<\\/p>", false),
+    ("milk", "<p>milk 🥛<\\/p>", true), ("🥛 milk", "<p>milk 🥛<\\/p>", false), ("12", "<p>21<\\/p>", true),
+    ("one two", "<ol><li>one<li>two<\\/ol>", false), ("⅓ a", "<p>½ a<\\/p>", true),
+  ])
+  func formattedTextWithOtherDigitsIsReported(plain: String, html: String, isReported: Bool) throws {
+    let note = try Self.read(#""textContent":"\#(plain)","textContentHtml":"\#(html)""#)
+    #expect(note.text == plain)
+    #expect(note.remarks.contains { $0.contains("which is not its textContent") } == isReported, "\(note.remarks)")
   }
 
   @Test func textAndListAreBothImported() throws {

@@ -57,7 +57,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", ""), ("\n", ""), ("a", "a"), ("a\n", "a"), ("a\n\n", "a\n"), ("\u{FEFF}a\n", "a"), ("a\r\n", "a\r"),
+    ("", ""), ("\n", ""), ("a", "a"), ("a\n", "a"), ("a\n\n", "a\n"), ("\u{FEFF}a\n", "a"), ("a\r\n", "a"),
+    ("a\r\nb\r\n", "a\r\nb"), ("\r\n", ""), ("a\r\n\r\n", "a\r\n"), ("a\r", "a\r"),
     ("----\na\n", "----\na"), ("--- \na\n", "--- \na"), ("a\n---\nb\n", "a\n---\nb"),
   ])
   func fileWithoutFrontMatterIsText(file: String, text: String) throws {

@@ -61,7 +61,13 @@ import Testing
     let home = try TemporaryDirectory()
     for name in ["b.md", "a.md", ".hidden.md", "a.txt", "a.md~"] { Self.put(home.path + "/" + name, name) }
     #expect(mkdir(home.path + "/folder.md", 0o700) == 0)
-    #expect(try NoteFolder(home.path).files().map(\.name) == ["a.md", "b.md"])
+    let folder = try NoteFolder(home.path)
+    #expect(try folder.files().map(\.name) == ["a.md", "b.md"])
+    // A pipe without a writer is reported, and nothing waits for one.
+    #expect(mkfifo(home.path + "/pipe.md", 0o600) == 0)
+    let files = try folder.files()
+    #expect(files.map(\.name) == ["a.md", "b.md", "pipe.md"])
+    #expect(throws: FolderFile.ReadError.self) { try files[2].content.get() }
   }
 
   @Test func folderIsLockedByOneRun() throws {

@@ -35,7 +35,10 @@ import Testing
     (#"first line\uc0\u8232 second\u8233 third"#, "first line\nsecond\nthird"),
     (#"\u-8704 x"#, "\u{FFFD}"),
     (#"\f1\b bold\f0\b0  plain\fs36 large"#, "bold plainlarge"),
-    (#"{\field{\*\fldinst{HYPERLINK "http://example.com"}}{\fldrslt a link}} and on"#, "a link and on"),
+    (
+      #"{\field{\*\fldinst{HYPERLINK "http://example.com"}}{\fldrslt a link}} and on"#,
+      "a link and on\n\nhttp://example.com"
+    ),
     (#"{\*\unknown hidden {deep} words}seen{\pict 0102}{\info{\author nobody}}"#, "seen"),
     (#"a\bin5 }{\}}b"#, "ab"),
     (#"soft\-hyphen\~space\_hyphen"#, "softhyphen\u{A0}space\u{2011}hyphen"),
@@ -45,6 +48,27 @@ import Testing
   ])
   func bodyDecodesToItsText(body: String, text: String) throws {
     #expect(try Self.read(Self.cocoa(body)).text == text)
+  }
+
+  /// The address of a link follows the text, unless the text has it.
+  @Test(arguments: [
+    (#"HYPERLINK "https://example.org/a""#, "see it\n", "see it\n\nhttps://example.org/a"),
+    (#"HYPERLINK "https://example.org/a""#, "https://example.org/a", "https://example.org/a"),
+    (#"HYPERLINK "https://example.org/a""#, "", "https://example.org/a"),
+    (#"HYPERLINK https://example.org/a"#, "x", "x\n\nhttps://example.org/a"),
+    (#"hyperlink "https://example.org/\uc0\u228 \'fc" \\o "tip""#, "x", "x\n\nhttps://example.org/äü"),
+    (#"HYPERLINK \\l "mark""#, "x", "x"), (#"HYPERLINK "#, "x", "x"), (#"PAGE"#, "x", "x"),
+  ])
+  func linkHasItsAddress(instruction: String, shown: String, text: String) throws {
+    let body = shown.replacing("\n", with: "\\\n")
+    let field = "{\\field{\\*\\fldinst{\(instruction)}}{\\fldrslt \(body)}}"
+    #expect(try Self.read(Self.cocoa(field)).text == text)
+  }
+
+  @Test func addressIsListedOnceAndThoseOfHiddenGroupsNot() throws {
+    let field = #"{\field{\*\fldinst{HYPERLINK "https://example.org/a"}}{\fldrslt a}}"#
+    let hidden = #"{\*\unknown {\field{\*\fldinst{HYPERLINK "https://example.org/b"}}{\fldrslt b}}}"#
+    #expect(try Self.read(Self.cocoa(field + hidden + field)).text == "aa\n\nhttps://example.org/a")
   }
 
   @Test func macRomanIsDecodedWhereDeclared() throws {

@@ -138,6 +138,39 @@ import Testing
     await stage.close()
   }
 
+  @Test func graphThatIsTooLargeForACopyIsSaidAtTheKey() async throws {
+    let stage = try await BoardFixture()
+    _ = try await stage.note("buy milk", x: 16, y: 32)
+    let ann = try await stage.openWithCopy(isAway: false, limit: 1)
+    await ann.terminal.expects("buy milk")
+    ann.terminal.press(.function(5))
+    await ann.terminal.expects("the graph that you may see has more than 1 objects")
+    #expect(try stage.replica.status() == nil)
+    ann.terminal.press(.tab)
+    ann.terminal.types("c")
+    while try await stage.stored().map(\.color) != [.blue] { await Task.yield() }
+    await stage.close()
+  }
+
+  /// The copy must be loaded again, and may not: the edit is sent, and the board goes on with the daemon.
+  @Test func editsLeaveAlthoughTheGraphIsTooLargeForACopy() async throws {
+    let stage = try await BoardFixture()
+    _ = try await stage.note("buy milk", x: 16, y: 32)
+    try await stage.turnOnSync()
+    stage.kill()
+    let ann = try await stage.openWithCopy(isAway: true, limit: 1)
+    await ann.terminal.expects("buy milk")
+    ann.terminal.press(.tab)
+    ann.terminal.types("c")
+    await ann.terminal.expects("1 edit not sent")
+    try FileManager.default.removeItem(atPath: stage.replica.path + "/mirror.sqlite")
+    try stage.restart()
+    await ann.terminal.expects { $0.text.contains("connected │ Work") && !$0.text.contains("not sent") }
+    #expect(try await stage.stored().map(\.color) == [.blue])
+    #expect(ann.client.syncTrouble.current.hasSuffix("; 1 edit was sent"))
+    await stage.close()
+  }
+
   /// Another program of this computer changes what waits; the board counts it without being asked.
   @Test func statusFollowsOtherProgramsOfThisComputer() async throws {
     let stage = try await BoardFixture()

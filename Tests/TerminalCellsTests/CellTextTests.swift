@@ -5,6 +5,13 @@ import Testing
 @testable import TerminalCells
 
 @Suite struct CellTextTests {
+  /// Comparing such a character with another one would sort its marks by insertion, for minutes.
+  @Test(.timeLimit(.minutes(1))) func letterWithManyMarksIsLaidOutAtOnce() {
+    let marked = "a" + String(repeating: "\u{301}\u{323}", count: 200_000)
+    #expect(CellText.width(of: marked) == 1)
+    #expect(TextLayout("\(marked) b", width: 10).rows.count == 1)
+  }
+
   private func drawn(_ text: String) -> [String] { text.flatMap(CellText.glyphs).map(\.text) }
 
   @Test(arguments: [

@@ -47,12 +47,12 @@ import Testing
   /// The number of bare returns that a target may have: each was looked at and can happen. A
   /// number rises only with new files, whose returns were looked at.
   private static let returns = [
-    "GraphStore": 35, "GraphStoreTools": 11, "GraphHub": 13, "GraphReplica": 27, "GraphWire": 0, "GraphServer": 11,
-    "GraphClient": 2, "GraphClientService": 0, "GraphEmbedded": 0, "GraphModel": 85, "GraphShell": 22, "stickies": 7,
+    "GraphStore": 35, "GraphStoreTools": 11, "GraphHub": 3, "GraphReplica": 27, "GraphWire": 0, "GraphServer": 11,
+    "GraphClient": 0, "GraphClientService": 0, "GraphEmbedded": 0, "GraphModel": 85, "GraphShell": 22, "stickies": 7,
     "stickiesd": 3, "StickiesFiles": 13,
     "TerminalCells": 8, "TerminalApplication": 12, "StickiesTerminal": 234, "GraphControllers": 37, "GraphLog": 2,
-    "GraphSimulation": 75, "GraphStoreFaults": 3, "GraphTesting": 1, "CommandLineIO": 2, "graph-generate": 0,
-    "GraphReplicaStore": 1, "GraphOffline": 6, "StickiesWeb": 0,
+    "GraphSimulation": 14, "GraphStoreFaults": 3, "GraphTesting": 1, "CommandLineIO": 2, "graph-generate": 0,
+    "GraphReplicaStore": 1, "GraphOffline": 0, "StickiesWeb": 0,
     "ModelClasses": 0, "graph-classes": 0, "GraphAccess": 0, "GraphJSON": 0, "GraphHTTP": 8,
     "CoreDataModels": 14, "CoreDataStore": 4, "graph-sim": 0, "StickiesModel": 0, "StickiesKit": 0, "wire-generate": 0,
   ]

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 /// Rules that the package manager does not enforce: the imports that each layer may have, the words that belong to each
@@ -90,6 +91,7 @@ import Testing
     "GraphClientService": ["ServiceLifecycle"],
     "GraphEmbedded": ["Logging"],
     "GraphOffline": ["Logging"],
+    "CommandLineIO": ["Logging"],
     "GraphShell": ["ArgumentParser"],
     "stickiesd": [
       "ArgumentParser", "Configuration", "Crypto", "Logging", "ServiceLifecycle", "UnixSignals",
@@ -114,7 +116,17 @@ import Testing
     "Swift",
   ]
 
+  /// The Swift files of a folder, which are read once for all tests.
   static func sources(_ folder: String) throws -> [(target: String, path: String, text: String)] {
+    if let known = readFolders.withLock({ $0[folder] }) { return known }
+    let found = try readSources(folder)
+    readFolders.withLock { $0[folder] = found }
+    return found
+  }
+
+  private static let readFolders = Mutex([String: [(target: String, path: String, text: String)]]())
+
+  private static func readSources(_ folder: String) throws -> [(target: String, path: String, text: String)] {
     let base = root.appendingPathComponent(folder)
     guard let walker = FileManager.default.enumerator(atPath: base.path) else { return [] }
     var found = [(String, String, String)]()

@@ -128,9 +128,10 @@ struct DeclarationScan {
   /// Whether the declaration goes on in the next line.
   private var continues: Bool {
     let words = head.split(separator: " ")
-    // Attributes that stand alone.
-    if !words.isEmpty, words.allSatisfy({ $0.hasPrefix("@") }) { return true }
-    if [":", ",", "=", ">"].contains(words.last?.last) && words.last != "func" { return words.last != "case" }
+    // Attributes that stand alone, such as `@available(*, unavailable, renamed: "")`.
+    if words.first?.hasPrefix("@") == true, Self.parts(head) == nil { return true }
+    if [":", ",", "="].contains(words.last?.last) && words.last != "func" { return words.last != "case" }
+    if words.last?.hasSuffix("->") == true { return true }
     let next = code[place...].drop { $0.isWhitespace }.prefix(6)
     return ["where ", "->", "{", "async ", "throws"].contains { String(next).hasPrefix($0) }
   }

@@ -8,8 +8,11 @@ import Testing
     "Model", "Value", "Change", "Color", "Link", "Frame", "Entity", "Property", "Attribute", "Transaction", "Edit",
   ]
 
+  /// Read once for all tests.
+  private static let declarations = Result { try PublicDeclarations(root: LayeringTests.root) }
+
   @Test func interfaceIsThatOfList() throws {
-    let current = Set(try PublicDeclarations(root: LayeringTests.root).lines)
+    let current = Set(try Self.declarations.get().lines)
     let listed = Set(try LayeringTests.file("docs/api.txt").split(separator: "\n").map(String.init))
     #expect(listed.count > 500, "docs/api.txt has only \(listed.count) declarations")
     let changes =
@@ -22,11 +25,32 @@ import Testing
       """)
   }
 
+  private static let systems = ["Glibc", "Musl", "Darwin"]
+
   @Test func importBringsFewNames() throws {
-    let types = try PublicDeclarations(root: LayeringTests.root).types
+    let types = try Self.declarations.get().types
     #expect(types.count > 80, "only \(types.count) types were found")
     #expect(types.count <= 120, "import StickiesKit brings \(types.count) types: \(types.sorted())")
     #expect(types.isDisjoint(with: Self.common), "other modules use \(types.intersection(Self.common).sorted())")
+  }
+
+  /// A program that calls for the effect need not use the result: that of a commit, or that of the body of a call.
+  @Test func resultsOfCallsWithEffectsAreDiscardable() throws {
+    let returns = #/-> (?:SaveResult\??|BatchResult|Result)(?:\s+where [^{]*)?\s\{/#
+    let targets: Set = ["GraphClient", "GraphEmbedded", "StickiesKit"]
+    var calls = 0
+    for (target, path, text) in try LayeringTests.sources("Sources") where targets.contains(target) {
+      let parts = SourceText.shared(text).code.components(separatedBy: "\n  public ")
+      for (before, part) in zip(parts, parts.dropFirst()) {
+        guard let declaration = part.components(separatedBy: "\n\n").first, declaration.contains(returns) else {
+          continue
+        }
+        calls += 1
+        let line = declaration.prefix { $0 != "\n" }
+        #expect(before.hasSuffix("@discardableResult"), "\(path): the result of \(line) is not discardable")
+      }
+    }
+    #expect(calls > 20, "only \(calls) calls were found")
   }
 
   /// There is a C library of each system; the one of Linux is called Glibc or Musl. A file imports the one that there
@@ -44,10 +68,12 @@ import Testing
     var files = 0
     for folder in ["Sources", "Tests", "Benchmarks/Sources", "Fuzz/Sources", "docs/examples"] {
       for (_, path, text) in try LayeringTests.sources(folder) {
+        // Most files name none of them.
+        guard Self.systems.contains(where: { text.contains($0) }) else { continue }
         if text.contains(choice) { files += 1 }
         let code = SourceText(text.replacing(choice, with: "")).code
         let lines = code.split(separator: "\n").filter { line in
-          ["Glibc", "Musl", "Darwin"].contains { line.contains("import \($0)") || line.contains("\($0).") }
+          Self.systems.contains { line.contains("import \($0)") || line.contains("\($0).") }
         }
         #expect(lines.isEmpty, "\(path) names the library of one system: \(lines)")
       }

@@ -147,6 +147,71 @@ test('tags are made once, and links go with their notes', async () => {
   assert.ok(link);
 });
 
+test('copies of notes have their tags and the links between them, in one step', async () => {
+  const { browser, server, board, note } = await shown('a');
+  const [other, third] = [server.insert('Note', { text: 'b', board: board.id, x: 300, z: 5, locked: true, pinned: true }), board.insert({ text: 'c' })];
+  board.tag([note, third], 'home');
+  board.link(other, note, 'see');
+  board.link(note, third);
+  await browser.clock.pass(5000);
+  browser.connection.sent.length = 0;
+  const copies = board.duplicate([other, note], { x: 10, y: 20 });
+  await browser.clock.pass(5000);
+  const [first, second] = copies.map((id) => board.notes.get(board.current(id)));
+  assert.deepEqual([first, second].map(({ text, x, y, locked, pinned }) => [text, x, y, locked, pinned]), [['a', 10, 20, false, false], ['b', 310, 20, false, false]]);
+  assert.ok(second.z > first.z && first.z > board.notes.get(other).z, 'above all, in the order of the originals');
+  assert.deepEqual([first, second].map((each) => each.tags.map((tag) => tag.name)), [['home'], []]);
+  assert.deepEqual([first.links, second.links.map(({ to, label }) => [to, label])], [[], [[first.id, 'see']]]);
+  assert.equal([...server.objects.values()].filter((each) => each.entity === 'Tag').length, 1);
+  assert.equal(browser.connection.sent.length, 1);
+  assert.equal(browser.connection.sent[0].undo.name, 'Duplicate');
+});
+
+test('pasted notes make each missing tag once, with the notes and links', async () => {
+  const { browser, server, board } = await shown();
+  board.tag([[...board.notes.keys()][0]], 'known');
+  await browser.clock.pass(3000);
+  browser.connection.sent.length = 0;
+  const list = [[' new ', 'known'], ['new', 'new', ''], []].map((names, index) => ({ text: `${index}`, x: 300 * index, y: 500, tags: names.map((name) => ({ name })) }));
+  const ids = board.insertMany(list, board.gesture('Paste'), [{ from: 2, to: 0, label: 'x' }]);
+  const names = () => ids.map((id) => board.notes.get(board.current(id)).tags.map((tag) => tag.name));
+  assert.deepEqual(names(), [['known', 'new'], ['new'], []]);
+  await browser.clock.pass(5000);
+  assert.deepEqual(names(), [['known', 'new'], ['new'], []]);
+  assert.deepEqual([...server.objects.values()].filter((each) => each.entity === 'Tag').map((each) => each.values.name), ['known', 'new']);
+  assert.deepEqual(board.notes.get(board.current(ids[2])).links.map(({ to, label }) => [to, label]), [[board.current(ids[0]), 'x']]);
+  assert.equal(browser.connection.sent.length, 1);
+  browser.connection.disconnect();
+  board.insertMany(list, board.gesture('Paste'));
+  assert.equal(await board.undo(), 'Undone: Paste');
+});
+
+test('copying a large board takes time that grows with its notes', async () => {
+  const { browser, server, board } = await shown();
+  const [{ values }] = [...server.objects.values()].filter((each) => each.entity === 'Note');
+  const add = (count) => {
+    for (let index = 0; index < count; index += 1) {
+      const id = server.id(), number = server.objects.size;
+      server.objects.set(id, { id, entity: 'Note', revision: 2, values: { ...values, number, x: 220 * (number % 100), y: 220 * Math.floor(number / 100) } });
+    }
+    const change = { revision: server.revision, author: '', inserted: new Set(), changed: new Set(), removed: new Set(), edits: new Map() };
+    browser.connection.load(change);
+    browser.connection.onchange(change);
+  };
+  const measured = async (count) => {
+    add(count - board.notes.size);
+    const ids = [...board.notes.keys()], started = process.cpuUsage().user;
+    const copies = board.duplicate(ids.slice(0, count));
+    assert.equal(copies.length, count);
+    await browser.clock.pass(5000);
+    assert.equal(board.notes.size, 2 * count);
+    return process.cpuUsage().user - started;
+  };
+  await measured(500);
+  const small = await measured(2000), large = await measured(8000);
+  assert.ok(large < 5 * small + 5e5, `${small} µs for 2,000 notes, ${large} µs for 8,000`);
+});
+
 test('raised notes are above all others in their order', async () => {
   const { server, board, note } = await shown();
   const ids = [1, 2, 3].map((z) => server.insert('Note', { board: board.id, z }));

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { decode, decodeToClient, encode, encodeToServer, MalformedMessage } from '../../Web/wire/codec.js';
+import { compareIDs, decimalBytes, decimalText, decode, decodeToClient, encode, encodeToServer, fromHex, hex, idText, MalformedMessage, writeID } from '../../Web/wire/codec.js';
 import { schema } from '../../Web/wire/schema.js';
-import { compareIDs, decimalBytes, decimalText, fromHex, hex, idText, writeID } from '../../Web/wire/forms.js';
 
 const folder = new URL('../../Schema/Wire/golden/', import.meta.url);
 

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { parseFragment } from '../../Web/control/account.js';
-import { jsonLines, markdown } from '../../Web/control/exports.js';
-import { beside, frames, piled } from '../../Web/control/layout.js';
-import { colorOf, colors, fromState, Presence, toState, yielded } from '../../Web/control/people.js';
-import { find, parse, predicate, quoted } from '../../Web/control/search.js';
-import { statusOf } from '../../Web/control/status.js';
-import { openTabs } from '../../Web/keep/tabs.js';
+import { colorOf, colors, fromState, parseFragment, Presence, toState, yielded } from '../../Web/control/account.js';
+import { beside, corners, find, frames, jsonLines, markdown, parse, piled, places, predicate, quoted } from '../../Web/control/board.js';
+import { statusOf } from '../../Web/control/session.js';
+import { openTabs } from '../../Web/keep/storage.js';
 import { FakeClock, settle } from './fakes.mjs';
 import { seeded } from './random.mjs';
 
@@ -77,7 +74,7 @@ test('new notes overlap no others', () => {
     }
   }
   assert.deepEqual(frames([{ width: 200, height: 200 }], [{ x: 1e300, y: 0, width: 1, height: 1 }])[0].x, 0);
-  assert.deepEqual(beside({ x: 0, y: 0, width: 1, height: 1 }, [{ x: 0, y: 0 }, { x: 16, y: 16 }]), { x: 32, y: 32, width: 1, height: 1 });
+  assert.deepEqual(beside({ x: 0, y: 0, width: 1, height: 1 }, corners([{ x: 0, y: 0 }, { x: 16, y: 16 }])), { x: 32, y: 32, width: 1, height: 1 });
 });
 
 test('a raised pile keeps its order', () => {
@@ -101,6 +98,15 @@ test('a search agrees with the words of the server', () => {
   assert.equal(predicate('a"b\\'), 'text SEARCH "a\\"b\\\\"');
   assert.equal(predicate('/a|b/'), 'text MATCHES "(.|\\\\n)*(a|b)(.|\\\\n)*"');
   assert.equal(quoted('a\nb\0'), '"a\\nb\0"');
+});
+
+test('the words that a text has are highlighted without case and accents', () => {
+  const here = (query, text) => places(parse(query), text).ranges.map(({ start, end }) => text.slice(start, end));
+  assert.deepEqual(here('cafe lait', 'Café au Lait'), ['Café', 'Lait']);
+  // A piece of a note may have some of the words only.
+  assert.deepEqual(here('cafe lait', 'two cafe\u0301s'), ['cafe\u0301']);
+  assert.deepEqual(here('strasse', 'STRASSE und Straße'), ['STRASSE', 'Straße']);
+  assert.deepEqual(here('', 'a'), []);
 });
 
 test('exports cannot be broken by texts', () => {
@@ -162,11 +168,9 @@ test('without locks, tabs find out who is alive by asking', async () => {
 });
 
 test('what decides about edits uses neither page, storage, network nor clock', () => {
-  const pure = [
-    'keep/intents', 'keep/queue', 'control/splices', 'control/overlay', 'control/layout', 'control/search', 'control/exports', 'control/status',
-    'control/conflicts',
-  ];
-  const forbidden = /\b(document|window|navigator|location|indexedDB|localStorage|sessionStorage|fetch|setTimeout|setInterval|performance|crypto)\b|Date\.now|new Date\(\)|Math\.random/;
+  const pure = ['context/text', 'keep/queue', 'control/board', 'control/edits', 'control/live'];
+  // Members of other objects can have these names.
+  const forbidden = /(?<![.\w#])(?:document|window(?!:)|navigator|location|indexedDB|localStorage|sessionStorage|fetch|setTimeout|setInterval|performance|crypto)\b|Date\.now|new Date\(\)|Math\.random/;
   for (const name of pure) {
     const source = readFileSync(new URL(`../../Web/${name}.js`, import.meta.url), 'utf8');
     const code = source.replace(/\/\*[^]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');

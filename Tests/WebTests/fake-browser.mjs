@@ -1,6 +1,6 @@
 // A browser for tests of Web/control: what a page sees of it, and a session that shows a board.
 import { Session } from '../../Web/control/session.js';
-import { idText } from '../../Web/keep/intents.js';
+import { idText } from '../../Web/keep/queue.js';
 import { memoryStorage } from '../../Web/keep/storage.js';
 import { FakeClock, FakeConnection, FakeServer } from './fakes.mjs';
 

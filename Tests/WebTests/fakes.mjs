@@ -1,7 +1,7 @@
 // A server and a connection for tests of Web/control and Web/keep: in memory, with the interface of net/connection.js and
 // the rules of docs/protocol.md that these tests need. The real ones are tested together with the programs.
-import { idHex } from '../../Web/keep/intents.js';
-import * as splices from '../../Web/control/splices.js';
+import { idHex } from '../../Web/keep/queue.js';
+import * as splices from '../../Web/context/text.js';
 
 export class FakeServer {
   revision = 0;

@@ -1,8 +1,8 @@
 // Measures how long a change takes from one connection to another: `node Tests/WebTests/latency.mjs BIN-FOLDER [ws]`, where
 // the folder has stickies and stickiesd. It prints the median in milliseconds, from the call of a commit to the change of the
 // other connection, of letters that are typed one after the other.
-import { splice } from '../../Web/context/text.js';
 import { check, Daemon, wordsOf } from './daemon.mjs';
+import { splice } from './random.mjs';
 
 const [bin, transport] = wordsOf('node Tests/WebTests/latency.mjs BIN-FOLDER [ws]');
 const daemon = new Daemon(bin, transport);

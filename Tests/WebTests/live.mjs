@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { splice, wellFormed } from '../../Web/context/text.js';
+import { wellFormed } from '../../Web/context/text.js';
 import { check, Daemon, isVerbose, wordsOf } from './daemon.mjs';
-import { randomText, seeded } from './random.mjs';
+import { randomText, seeded, splice } from './random.mjs';
 
 const [bin, transport] = wordsOf('node Tests/WebTests/live.mjs BIN-FOLDER [ws]');
 const daemon = new Daemon(bin, transport);

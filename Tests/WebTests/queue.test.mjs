@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { change, fromForm, idHex, idText, merge, toForm, toTransaction } from '../../Web/keep/intents.js';
-import { memoryStorage } from '../../Web/keep/storage.js';
-import { Unsent } from '../../Web/keep/unsent.js';
+import { change, fromForm, idHex, idText, merge, toForm, toTransaction } from '../../Web/keep/queue.js';
+import { memoryStorage, Unsent } from '../../Web/keep/storage.js';
 import { FakeClock, FakeServer, settle } from './fakes.mjs';
 
 const scope = idText('0123456789abcdef0123456789abcdef');
@@ -26,6 +25,36 @@ function tab(server, entries, replica, { clock = new FakeClock(), isLive = true,
   made.isLive = isLive;
   made.clock = clock;
   return made;
+}
+
+const newNote = (text) => insert('Note/new:1.1', { text });
+const newLink = insert('Link/new:2.2', { from: 'Note/new:1.1', to: 'Note/x' });
+
+/** A tab that has made edits, each a step, without a connection: they wait in the storage. */
+async function awayTab(...edits) {
+  const [server, entries] = [new FakeServer(), new Map()];
+  const ann = tab(server, entries, '1', { isLive: false });
+  edits.forEach((each, index) => ann.add([each], undo(index + 1)));
+  await settle();
+  return { server, entries, ann };
+}
+
+/** A storage in which each change that moves edits to another tab waits until its entry of `waiting` is called. */
+function storageWithHeldMoves(entries) {
+  const inner = memoryStorage(entries);
+  const waiting = [];
+  const hold = (given) => new Promise((resolve) => { waiting.push(() => resolve(inner.change(given))); });
+  return { waiting, storage: { ...inner, change: (given) => given.ifPresent?.length > 0 ? hold(given) : inner.change(given) } };
+}
+
+/** Two more tabs, which look for ended ones, and the work that each finds. */
+async function twoTabs(server, entries, clock, storage = memoryStorage(entries)) {
+  const [one, two] = [[], []];
+  const second = tab(server, entries, '2', { clock, storage, ended: one });
+  const third = tab(server, entries, '3', { clock, ended: two });
+  await second.start();
+  await third.start();
+  return { second, one, two };
 }
 
 test('an id has the text form of the protocol', () => {
@@ -322,11 +351,7 @@ test('an edit that the disk refused at first is not taken for one of another tab
 });
 
 test('edits of another user are neither shown nor sent', async () => {
-  const server = new FakeServer();
-  const entries = new Map();
-  const ann = tab(server, entries, '1', { isLive: false });
-  ann.add([insert('Note/new:1.1', { text: 'secret' })], undo(1));
-  await settle();
+  const { server, entries } = await awayTab(newNote('secret'));
   const ended = [];
   const bob = tab(server, entries, '2', { user: 'bob', ended });
   await bob.start();
@@ -336,18 +361,9 @@ test('edits of another user are neither shown nor sent', async () => {
 });
 
 test('the edits of an ended tab are taken over once', async () => {
-  const server = new FakeServer();
-  const entries = new Map();
-  const ann = tab(server, entries, '1', { isLive: false });
-  ann.add([insert('Note/new:1.1', { text: 'a' })], undo(1));
-  ann.add([insert('Link/new:2.2', { from: 'Note/new:1.1', to: 'Note/x' })], undo(2));
-  await settle();
+  const { server, entries, ann } = await awayTab(newNote('a'), newLink);
   const clock = new FakeClock();
-  const [one, two] = [[], []];
-  const second = tab(server, entries, '2', { clock, ended: one });
-  const third = tab(server, entries, '3', { clock, ended: two });
-  await second.start();
-  await third.start();
+  const { one, two } = await twoTabs(server, entries, clock);
   await Promise.all([one[0](), two[0]()]);
   await clock.pass(5000);
   assert.deepEqual(server.texts(), ['a']);
@@ -362,11 +378,7 @@ test('the edits of an ended tab are taken over once', async () => {
 });
 
 test('the edits of an ended tab are taken over once, although it is looked for twice', async () => {
-  const server = new FakeServer();
-  const entries = new Map();
-  const ann = tab(server, entries, '1', { isLive: false });
-  ann.add([insert('Note/new:1.1', { text: 'a' })], undo(1));
-  await settle();
+  const { server, entries } = await awayTab(newNote('a'));
   const clock = new FakeClock();
   const inner = memoryStorage(entries);
   const waiting = [];
@@ -379,7 +391,7 @@ test('the edits of an ended tab are taken over once, although it is looked for t
   await second.follow();
   adopted.push(...ended.splice(0).map((body) => body()));
   await settle();
-  assert.equal(second.queue.entries.length, 1);
+  assert.equal(adopted.length, 1);
   for (let round = 0; round < 20; round += 1) {
     for (const each of waiting.splice(0)) each();
     await clock.pass(200);
@@ -387,6 +399,67 @@ test('the edits of an ended tab are taken over once, although it is looked for t
   await Promise.all(adopted);
   assert.deepEqual(server.texts(), ['a']);
   assert.equal(entries.size, 0);
+});
+
+test('the edits of an ended tab wait while the storage refuses to move them, and are sent once', async () => {
+  const { server, entries } = await awayTab(newNote('a'));
+  const inner = memoryStorage(entries);
+  let isFull = true;
+  const refuse = (given) => isFull && given.ifPresent?.length > 0;
+  const storage = { ...inner, change: async (given) => { if (refuse(given)) throw new Error('QuotaExceededError'); return inner.change(given); } };
+  const clock = new FakeClock();
+  const [ended, notices] = [[], []];
+  const second = tab(server, entries, '2', { clock, storage, ended });
+  second.onnotice = (message) => notices.push(message);
+  await second.start();
+  await ended.shift()();
+  await clock.pass(31_000);
+  await ended.shift()();
+  await clock.pass(1000);
+  assert.deepEqual([server.texts(), second.queue.entries.length, entries.size, notices.length], [[], 0, 1, 1]);
+  assert.equal(second.isFull, true);
+  isFull = false;
+  await clock.pass(31_000);
+  await ended.shift()();
+  await clock.pass(5000);
+  assert.deepEqual([server.texts(), entries.size, second.isFull], [['a'], 0, false]);
+  const third = tab(server, entries, '3', { clock, ended });
+  await third.start();
+  assert.equal(ended.length, 0);
+});
+
+test('edits of an ended tab are not sent before they are this tab’s in the storage', async () => {
+  const { server, entries } = await awayTab(newNote('a'));
+  const { waiting, storage } = storageWithHeldMoves(entries);
+  const clock = new FakeClock();
+  const { second, one, two } = await twoTabs(server, entries, clock, storage);
+  const adopting = one[0]();
+  await settle();
+  second.add([insert('Note/new:2.1', { text: 'b' })], undo(2));
+  await clock.pass(1000);
+  await two[0]();
+  await clock.pass(1000);
+  assert.equal(waiting.length, 1);
+  waiting[0]();
+  await adopting;
+  await clock.pass(5000);
+  assert.deepEqual(server.texts(), ['a', 'b']);
+  assert.deepEqual([entries.size, second.queue.entries.length], [0, 0]);
+});
+
+test('edits of an ended tab come before those made while they were moved', async () => {
+  const { server, entries } = await awayTab(newNote('a'), insert('Note/new:2.1', { text: 'b' }));
+  const { waiting, storage } = storageWithHeldMoves(entries);
+  const ended = [];
+  const second = tab(server, entries, '2', { storage, ended, isLive: false });
+  second.add([insert('Note/new:1.1', { text: 'earlier' })], undo(1));
+  await second.start();
+  const adopting = ended[0]();
+  await settle();
+  second.add([insert('Note/new:4.1', { text: 'later' })], undo(2));
+  waiting[0]();
+  await adopting;
+  assert.deepEqual(second.queue.entries.map((each) => each.changes[0].set.text), ['earlier', 'a', 'b', 'later']);
 });
 
 // The page can end at every write of the storage, before and after it, and before and after the server has the commit.

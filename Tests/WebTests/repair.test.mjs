@@ -1,7 +1,7 @@
 // The repair of refused edits, and steps of undo without an effect.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { placeOf } from '../../Web/board/carets.js';
+import { placeOf } from '../../Web/board/people.js';
 import { seeded } from './random.mjs';
 import { shown } from './fake-browser.mjs';
 

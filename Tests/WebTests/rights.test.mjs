@@ -1,7 +1,7 @@
 // The rights of a user: on everything, on single boards, and while they change.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Rights } from '../../Web/control/rights.js';
+import { Rights } from '../../Web/control/account.js';
 import { shown } from './fake-browser.mjs';
 
 test('the stronger of two roles counts on a board', () => {

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Session } from '../../Web/control/session.js';
-import { idText } from '../../Web/keep/intents.js';
+import { idText } from '../../Web/keep/queue.js';
 import { memoryStorage } from '../../Web/keep/storage.js';
 import { check, Daemon, wordsOf } from './daemon.mjs';
 

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Session } from '../../Web/control/session.js';
-import { idText } from '../../Web/keep/intents.js';
+import { idText } from '../../Web/keep/queue.js';
 import { memoryStorage } from '../../Web/keep/storage.js';
 import { Connection } from '../../Web/net/connection.js';
 import { FramedSocket } from './sockets.mjs';
@@ -157,21 +157,31 @@ async function main() {
   his.tag([note], 'shop');
   assert.equal(bert.status.unsent, 0);
 
-  const history = await his.history({ limit: 5 });
+  const { entries: history } = await his.history({ limit: 5 });
   assert.equal(history.length, 5);
   assert.ok(history[0].revision > history[1].revision && history[0].at.getTime() > 0);
   const { from, to } = await his.reach();
   assert.ok(from >= 1 && to >= history[0].revision);
-  const first = (await his.history({ limit: 1000 })).pop();
+  const all = await his.history({ limit: 1000 });
+  assert.equal(all.next, null);
+  const first = all.entries.pop();
   assert.equal((await his.at(first.revision + 1)).size, 1);
   assert.equal((await his.why(note, 'x')).author, 'anna');
   assert.equal(await his.revisionAt(new Date(Date.now() + 60_000)), to);
   console.log('ok  history');
 
+  const [left, top, right, bottom] = [...his.notes.values()].reduce(([l, t, r, b], { x, y, width, height }) => (
+    [Math.min(l, x), Math.min(t, y), Math.max(r, x + width), Math.max(b, y + height)]), [Infinity, Infinity, -Infinity, -Infinity]);
+  assert.deepEqual(await his.bounds(), { x: left, y: top, width: right - left, height: bottom - top });
+  const { x, y, width, height } = his.notes.get(note);
+  assert.deepEqual(await his.frame(note), { x, y, width, height });
+  assert.equal(await his.frame(id), null);
+  assert.equal(await (await bert.openBoard(await anna.createBoard('Empty'))).bounds(), null);
+
   assert.deepEqual((await his.search('123')).map((each) => [each.id, each.ranges]), [[note, [{ start: 2, end: 5 }]]]);
   assert.deepEqual((await his.search('/eg+s/')).map((each) => each.ranges), [[{ start: 0, end: 4 }]]);
   await bert.refreshBoards();
-  assert.deepEqual(bert.boards.map((each) => [each.name, each.notes]), [['Web', 2]]);
+  assert.deepEqual(bert.boards.map((each) => [each.name, each.notes]), [['Empty', 0], ['Web', 2]]);
   hers.setPresence({ cursor: { x: 3, y: 4 }, note, caret: 2, view: { x: 0, y: 0, width: 100, height: 50 } });
   his.setPresence({ cursor: { x: 1, y: 1 } });
   await until('presence', () => his.presence[0]?.cursor?.x === 3 && his.presence[0].caret === 2);

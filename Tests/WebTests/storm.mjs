@@ -1,9 +1,8 @@
 // Connections that are cut at random, with several queries and windows each, over a daemon that is killed: whenever it is
 // quiet, each result equals a fetch. `node Tests/WebTests/storm.mjs BIN-FOLDER [SEED] [ROUNDS] [ws]`.
 import assert from 'node:assert/strict';
-import { splice } from '../../Web/context/text.js';
 import { check, Daemon, isVerbose, wordsOf } from './daemon.mjs';
-import { randomText, seeded } from './random.mjs';
+import { randomText, seeded, splice } from './random.mjs';
 
 const [bin, seed = '1', rounds = '400', transport] = wordsOf('node Tests/WebTests/storm.mjs BIN-FOLDER [SEED] [ROUNDS] [ws]');
 const daemon = new Daemon(bin, transport);

@@ -1,8 +1,8 @@
 // Offsets of UTF-8 and UTF-16, compared with the platform's encoder on random texts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { applySplices, byteLength, difference, ranges, splice, unitOffset, wellFormed } from '../../Web/context/text.js';
-import { randomText, seeded } from './random.mjs';
+import { applySplices, byteLength, difference, ranges, unitOffset, wellFormed } from '../../Web/context/text.js';
+import { randomText, seeded, splice } from './random.mjs';
 
 const bytes = (text) => new TextEncoder().encode(text);
 

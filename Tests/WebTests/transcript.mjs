@@ -1,7 +1,6 @@
 // The lines of a transcript, as Sources/GraphSimulation/ReplicaTranscript.swift writes them: a head for each replica, then
 // one line for each event, with messages in hexadecimal digits.
-import { decode, decodeToClient, encode, encodeToServer } from '../../Web/wire/codec.js';
-import { fromHex, hex } from '../../Web/wire/forms.js';
+import { decode, decodeToClient, encode, encodeToServer, fromHex, hex } from '../../Web/wire/codec.js';
 
 const write = (name, message) => hex(encode(name, message));
 const toClient = (kind, body) => write('ToClient', { request: 0, [kind]: body });

@@ -63,7 +63,7 @@ const files = {
   'board/app.js': "import { a } from '../control/session.js';\nimport './dom.js';\n/** @type {import('./types.d.ts').X} */\nconst late = await import('./late.js');",
   'board/dom.js': '', 'board/late.js': "export { x } from './dom.js';", 'control/session.js': "import {\n  b,\n} from './board.js'; // from 'nowhere.js'",
   'control/board.js': '', 'board.css': 'a { background: url("icon.svg") }', 'icon.svg': '<svg/>', 'big.svg': '<svg/>',
-  'manifest.webmanifest': '{"icons":[{"src":"big.svg"}]}',
+  'manifest.webmanifest': '{"icons":[{"src":"big.svg"}],"screenshots":[{"src":"wide.svg"}]}',
 };
 
 test('the worker keeps every file that the page names, and no data', async () => {
@@ -71,6 +71,7 @@ test('the worker keeps every file that the page names, and no data', async () =>
   await worker.wait('install');
   const [[name, store]] = worker.stores;
   assert.equal(name, 'https://notes.example/prefix/app/b1/');
+  assert.ok(!worker.requested.some((path) => path.endsWith('wide.svg')));
   const kept = [...store.keys()].map((each) => each.slice(name.length)).sort();
   assert.deepEqual(kept, ['', ...Object.keys(files).filter((each) => each !== 'index.html')].sort());
   for (const path of ['/prefix/v1/session', '/prefix/v1/objects/Note', '/other', '/prefix/apple/']) assert.equal(worker.ask(path), null);

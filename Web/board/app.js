@@ -2,13 +2,10 @@
 // note, the filter, the past) and connects the board's events with the parts that show them.
 
 import { Session } from '../control/session.js';
-import { Bars } from './bars.js';
-import { allCommands, blocked, keyName, mayChange, menuItem } from './commands.js';
+import { allCommands, Bars, blocked, dialogs, keyName, mayChange, menuItem, OutdatedPage, Panels, reason } from './commands.js';
 import { announce, ask, byID, confirmed, h, menu, perFrame, toast } from './dom.js';
 import { freePlace, neighbor, readingOrder, toBoard, toScreen } from './geometry.js';
-import { List } from './list.js';
-import { content, frameOf } from './note.js';
-import { Panels, reason } from './panels.js';
+import { content, frameOf, List } from './note.js';
 import { People } from './people.js';
 import { leastSize, Pointer } from './pointer.js';
 import { Surface } from './surface.js';
@@ -20,6 +17,12 @@ import { Surface } from './surface.js';
 const newSize = { width: 200, height: 200 }, gap = 20;
 /** A note grows with its text up to this height. */
 const highest = 640;
+/** The time after which the parts are loaded that the first view does not need, in milliseconds. */
+const latePart = 3000;
+/** The most notes that are printed. */
+const mostPrinted = 2000;
+/** The most notes that a paste makes. */
+const mostPasted = 1000;
 /** The type of copied notes on the clipboard. */
 const clipboardType = 'application/x-stickies+json';
 /** On a screen as small as a page at 400 % zoom, the list replaces the surface. */
@@ -48,7 +51,10 @@ export class App {
   installer = null;
   listShown = false; handTool = false;
   #cameras = /** @type {Map<string, import('./geometry.js').Camera>} */ (new Map()); #needsFit = false;
-  #frame = h('div', { id: 'frame', hidden: true }); #fresh = ''; #step = /** @type {import('./types').Gesture} */ (null); #color = 'yellow'; #listeners = new AbortController();
+  #frame = h('div', { id: 'frame', hidden: true }); #fresh = ''; #sought = ''; #step = /** @type {import('./types').Gesture} */ (null); #color = 'yellow'; #listeners = new AbortController();
+  /** The notes to print, if they are not those in memory.
+   * @type {Map<string, Note>|null} */
+  #printed = null;
   #refresh;
 
   /** @param {import('./types').Session} session */
@@ -66,7 +72,7 @@ export class App {
     surface.isShown = (note) => this.#passes(note);
     surface.onpaint = () => { this.bars.paint(), this.placeFrame(), this.people.send({}); };
     surface.onviews = () => { this.board?.look?.(surface.visible()); this.bars.mark(), this.#markStates(), this.people.refreshCarets(); };
-    surface.ontick = (id, at, done) => this.#tick(id, at, done);
+    surface.ontick = (id, at, done) => this.tick(id, at, done);
     byID('overlay').append(this.#frame);
     for (const edges of ['n', 'e', 's', 'w', 'ne', 'se', 'sw', 'nw', 'link']) this.#frame.append(h('div', { class: 'handle ' + edges, 'data-edges': edges }));
     this.#refresh = perFrame(() => { this.bars.refresh(), this.bars.refreshSearch(), this.list.refresh(), this.people.refresh(), this.#showHint(); });
@@ -89,7 +95,12 @@ export class App {
       const item = /** @type {Element} */ (event.target).closest('.note');
       if (item instanceof HTMLElement && item.dataset.id) this.setFocused(item.dataset.id);
     });
-    addEventListener('hashchange', () => { const id = boardOfAddress(); if (id !== this.board?.id && session.boards.some((b) => b.id === id)) this.openBoard(id); });
+    addEventListener('hashchange', () => {
+      // A link that logs in, opened in this tab: the page starts again with it.
+      if (hasSecret()) return location.reload();
+      const id = boardOfAddress();
+      if (id !== this.board?.id && session.boards.some((b) => b.id === id)) this.openBoard(id);
+    });
     tinyScreen.addEventListener('change', () => this.showList(tinyScreen.matches));
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.surface.refreshFar());
     addEventListener('beforeunload', (event) => {
@@ -99,7 +110,7 @@ export class App {
     addEventListener('beforeinstallprompt', (event) => { event.preventDefault(), (this.installer = /** @type {any} */ (event)); });
     addEventListener('appinstalled', () => { this.installer = null; });
     addEventListener('beforeprint', () => this.#preparePrint());
-    addEventListener('afterprint', () => document.getElementById('paper')?.remove());
+    addEventListener('afterprint', () => { this.#printed = null, document.getElementById('paper')?.remove(); });
   }
 
   /** Starts the session and shows the first board as soon as there is one. */
@@ -107,6 +118,8 @@ export class App {
     if (tinyScreen.matches) this.showList(true);
     this.session.start();
     this.bars.refresh(), this.#boardsChanged(), this.#showHint();
+    // A page that is open while the server gets a new version has all of its parts.
+    setTimeout(() => dialogs().catch(() => {}), latePart);
   }
 
   #boardsChanged() {
@@ -153,8 +166,16 @@ export class App {
       if (camera) surface.setCamera(camera);
       else surface.home();
       this.#needsFit = false;
+      if (board.isPart) this.#showPart(board);
     }
     this.#setRoving(), this.bars.refresh(), this.list.refresh(), this.people.refresh(), this.#showHint();
+  }
+
+  /** Says that the board has more notes than the page, and shows some of them.
+   * @param {Board} board */
+  #showPart(board) {
+    this.report(`This board has ${String(board.total)} notes, of which the page shows those near the view. The search finds all.`);
+    if (!board.notes.size) this.fitBoard();
   }
 
   #leaveBoard() {
@@ -166,6 +187,9 @@ export class App {
     this.selection.clear(), this.surface.load(new Map());
   }
 
+  /** The note whose field is open, on the surface or in the list; null for none. */
+  get edited() { return this.editing ?? this.list.edited; }
+
   /** The board can no longer be seen: another one is shown.
    * @param {string} message */
   #closed(message) {
@@ -175,8 +199,7 @@ export class App {
   /** The user has another role on this board. What was begun with the former one ends.
    * @param {string} message */
   #rightsChanged(message) {
-    const edited = this.editing ?? this.list.edited;
-    if (edited && this.refusal('update', [edited])) this.endEditing();
+    if (this.edited !== null && this.refusal('update', [this.edited])) this.endEditing();
     if (this.pointer.state && !this.canWrite) this.pointer.abort();
     if (this.armed && !this.canWrite) this.disarm();
     this.bars.refresh(), this.placeFrame(), this.#showHint();
@@ -190,19 +213,20 @@ export class App {
     if (this.#needsFit) return this.#ready();
     if (this.past) return this.bars.refresh();
     for (const { from, to } of change.renamed ?? []) this.#rename(from, to);
-    const isLost = this.editing !== null && change.removed.includes(this.editing);
-    if (isLost) this.editing = null;
-    if (!change.mine) surface.arrive(change.inserted);
+    const isLost = this.edited !== null && change.removed.includes(this.edited);
+    if (isLost) this.endEditing();
+    if (!change.mine && !change.isLoad) surface.arrive(change.inserted);
     surface.apply(change);
     for (const u of change.updated) if (u.id === this.editing) surface.views.get(u.id)?.editor?.receive(u.splices);
     this.list.receive(change.updated);
-    if (isLost) this.report('The note that you wrote in was deleted', 'Undo', () => this.undo());
     for (const id of change.removed) this.selection.delete(id);
     if (this.focused && change.removed.includes(this.focused)) this.#setRoving();
+    if (isLost) this.list.refresh(), this.focusSurface(), this.report('The note that you wrote in was deleted', 'Undo', () => this.undo());
     const others = change.inserted.length + change.updated.length + change.removed.length;
-    if (!change.mine) {
+    if (!change.mine && !change.isLoad) {
       if (others) announce(`Others changed ${others} ${others === 1 ? 'note' : 'notes'}`);
     }
+    if (change.inserted.includes(this.#sought)) this.#found(this.#sought);
     this.#refresh();
   }
 
@@ -249,9 +273,12 @@ export class App {
   /** @param {ClipboardEvent} event */
   #copy(event) {
     if (!this.selection.size || /** @type {Element} */ (event.target).closest?.('input, textarea, dialog') || !getSelection()?.isCollapsed) return false;
-    const notes = this.selected().sort(readingOrder);
+    const notes = this.selected().sort(readingOrder), placeOf = new Map(notes.map((n, i) => [n.id, i]));
     event.clipboardData?.setData('text/plain', notes.map((n) => n.text).join('\n\n'));
-    event.clipboardData?.setData(clipboardType, JSON.stringify(notes.map(({ text, color, x, y, width, height, tags }) => ({ text, color, x, y, width, height, tags: tags.map((t) => t.name) }))));
+    event.clipboardData?.setData(clipboardType, JSON.stringify(notes.map(({ text, color, x, y, width, height, tags, links }) => ({
+      text, color, x, y, width, height, tags: tags.map((t) => t.name),
+      links: links.filter((l) => placeOf.has(l.to)).map((l) => ({ to: placeOf.get(l.to), label: l.label })),
+    }))));
     event.preventDefault();
     this.report(notes.length === 1 ? 'Note copied' : `${notes.length} notes copied`);
     return true;
@@ -263,32 +290,31 @@ export class App {
     if (!this.board || /** @type {Element} */ (event.target).closest?.('input, textarea, dialog') || !this.may('insert')) return;
     const copied = event.clipboardData?.getData(clipboardType), text = event.clipboardData?.getData('text/plain') ?? '';
     event.preventDefault();
-    const z = this.#top() + 1;
-    if (copied) {
-      const notes = readCopied(copied);
-      const at = this.#place(), least = { x: Math.min(...notes.map((n) => n.x)), y: Math.min(...notes.map((n) => n.y)) };
-      const step = this.board.gesture('Paste');
-      const ids = this.board.insertMany(notes.map(({ tags, ...n }, i) => ({ ...n, x: at.x + n.x - least.x, y: at.y + n.y - least.y, z: z + i })), step);
-      for (const [i, { tags }] of notes.entries()) for (const tag of tags) this.board.tag([ids[i]], tag, step);
-      this.board.end(step);
-      return this.#added(ids);
+    const z = this.#top() + 1, at = this.#place(), found = copied ? readCopied(copied) : [];
+    if (found.length) {
+      const notes = found.slice(0, mostPasted), least = { x: Math.min(...notes.map((n) => n.x)), y: Math.min(...notes.map((n) => n.y)) };
+      const links = notes.flatMap(({ links: all }, from) => all.filter((l) => notes[l.to] && l.to !== from).map((l) => ({ from, ...l })));
+      return this.#added(this.board.insertMany(notes.map(({ links: _, ...n }, i) => (
+        { ...n, x: at.x + n.x - least.x, y: at.y + n.y - least.y, z: z + i })), this.board.gesture('Paste'), links), found.length);
     }
-    const lines = text.split(/\r?\n/).map((l) => l.trim()).filter(Boolean).slice(0, 1000);
+    const all = text.split(/\r?\n/).map((l) => l.trim()).filter(Boolean), lines = all.slice(0, mostPasted);
     if (!lines.length) return;
-    const columns = Math.ceil(Math.sqrt(lines.length)), at = this.#place();
+    const columns = Math.ceil(Math.sqrt(lines.length));
     this.#added(this.board.insertMany(lines.map((line, i) => ({
       text: line.replace(/^[-*+•] (?!\[)/, ''), color: this.#color, ...newSize, z: z + i,
       x: at.x + (i % columns) * (newSize.width + gap), y: at.y + Math.floor(i / columns) * (newSize.height + gap),
-    }))));
+    })), this.board.gesture('Paste')), all.length);
   }
 
-  /** @param {string[]} ids */
-  #added(ids) {
+  /** @param {string[]} ids @param {number} wanted the number of notes or lines on the clipboard */
+  #added(ids, wanted) {
+    if (!ids.length) return;
     this.surface.apply({ inserted: ids, updated: [], removed: [] });
     this.select(ids);
     if (ids.length > 1) this.surface.fit(ids);
     else this.surface.reveal(ids[0]);
-    this.report(ids.length === 1 ? 'Note pasted' : `${ids.length} notes pasted`, 'Undo', () => this.undo());
+    const rest = wanted > ids.length ? `; the other ${wanted - ids.length} were left out, because a paste makes at most ${mostPasted}` : '';
+    this.report((ids.length === 1 ? 'Note pasted' : `${ids.length} notes pasted`) + rest, 'Undo', () => this.undo());
   }
 
   // MARK: - State
@@ -336,7 +362,7 @@ export class App {
   /** @param {Iterable<string>} ids @param {boolean} [quiet] without speaking */
   select(ids, quiet = false) {
     const before = this.selection;
-    this.selection = new Set(ids);
+    this.selection = new Set(ids), this.#sought = '';
     for (const id of before) if (!this.selection.has(id)) this.surface.views.get(id)?.element.classList.remove('selected');
     if (this.selection.size > before.size) this.surface.invalidate();
     byID('notes').classList.toggle('several', this.selection.size > 1);
@@ -469,20 +495,24 @@ export class App {
     this.editing = id, this.setFocused(id), this.select([id], true);
     if (surface.camera.scale < 0.5) surface.fit([id]);
     view.edit(board, {
-      oncaret: (caret) => this.people.send({ note: view.id, caret }), oninput: () => this.#grow(view.id),
-      onend: () => this.endEditing(), onkey: (event) => this.#editKey(event, view.id), onundo: () => this.#undoNew(view.element),
+      oncaret: (caret) => this.people.send({ note: view.id, caret }), oninput: () => this.fitWritten(view.id, view.editor?.gesture),
+      onend: () => this.endEditing(), onkey: (event) => this.#editKey(event, view.id), onundo: () => this.undoNew(view.id),
     });
     this.people.send({ note: id, caret: note.text.length });
     this.placeFrame(), this.bars.refresh(), this.people.refreshCarets();
   }
 
   /** Undo in a new note in which nothing was written: the note goes.
-   * @param {HTMLElement} element */
-  #undoNew(element) {
-    if (!element.classList.contains('born')) return false;
-    this.endEditing(), this.#setRoving(), this.focusSurface();
+   * @param {string|null} id @returns {boolean} whether it was such a note */
+  undoNew(id) {
+    if (!this.#isUnwritten(id)) return false;
+    this.endEditing(), this.#setRoving(), this.list.refresh(), this.focusSurface();
     return true;
   }
+
+  /** Whether a note is new, and nothing was written in it.
+   * @param {string|null} id */
+  #isUnwritten(id) { return id !== null && (this.surface.views.get(id)?.element.classList.contains('born') ?? false); }
 
   /** @param {KeyboardEvent} event @param {string} id */
   #editKey(event, id) {
@@ -502,31 +532,38 @@ export class App {
     const found = neighbor(frame, near.filter((r) => r.id !== id), direction);
     this.endEditing();
     if (found && 'id' in found && surface.notes.get(found.id)?.locked === false) this.edit(found.id), surface.reveal(found.id);
-    else if (direction === 'right') this.create({ x: note.x + note.width + gap, y: note.y }, { color: note.color });
+    else if (direction === 'right') this.createBeside(note);
     else this.focusNote(id, false);
   }
 
+  /** Makes a note to the right of another one.
+   * @param {Note} note */
+  createBeside(note) { this.create({ x: note.x + note.width + gap, y: note.y }, { color: note.color }); }
+
   endEditing() {
-    const id = this.editing;
-    this.list.endEditing();
+    const id = this.edited;
     if (id === null) return;
     this.editing = null, this.#fresh = '';
+    this.list.endEditing();
     this.surface.views.get(id)?.endEditing();
     const note = this.board?.notes.get(id);
     // A new note that stayed empty was never wanted.
-    if (note && !note.text && !note.tags.length && !note.links.length && this.surface.views.get(id)?.element.classList.contains('born')) this.board?.withdraw(id, this.#step);
+    if (note && !note.text && !note.tags.length && !note.links.length && this.#isUnwritten(id)) this.board?.withdraw(id, this.#step);
     this.people.send({ note: null, caret: null }), this.people.refreshCarets();
     this.placeFrame(), this.bars.refresh(), this.#showHint();
   }
 
   /** The note grows while its text does not fit.
-   * @param {string} id */
-  #grow(id) {
-    const view = this.surface.views.get(id), note = this.board?.notes.get(id);
-    if (!view || !note) return;
+   * @param {string} id @param {import('./types').Gesture} gesture of the typing */
+  fitWritten(id, gesture) {
+    const view = this.surface.viewOf(id), note = this.board?.notes.get(id);
+    if (!view || !note || note.collapsed) return;
     view.element.classList.remove('born');
+    // On the surface behind the list nothing has a height.
+    byID('view').hidden = false;
     const needed = Math.min(highest, view.neededHeight());
-    if (needed > note.height + 1) this.board?.update([id], { height: needed }, view.editor?.gesture ?? undefined);
+    byID('view').hidden = this.listShown;
+    if (needed > note.height + 1) this.board?.update([id], { height: needed }, gesture ?? undefined);
   }
 
   /** Gives the selected notes the height of their text. */
@@ -544,10 +581,10 @@ export class App {
 
   /** Ticks a task: one letter of the text changes.
    * @param {string} id @param {number} at @param {boolean} done */
-  #tick(id, at, done) {
+  tick(id, at, done) {
     const text = this.board?.notes.get(id)?.text;
     if (this.may('update', [id]) && text?.[at - 1] === '[' && text[at + 1] === ']') this.board?.edit(id, { start: at, end: at + 1, text: done ? 'x' : ' ' });
-    else this.surface.views.get(id)?.update({ .../** @type {Note} */ (this.surface.notes.get(id)) });
+    else this.surface.views.get(id)?.redraw();
   }
 
   /** Changes the selected notes; locked ones after a question.
@@ -594,12 +631,8 @@ export class App {
 
   /** @param {import('./geometry.js').Point} [by] */
   duplicate(by = { x: 24, y: 24 }) {
-    const notes = this.selected();
-    if (!this.board || !notes.length) return;
-    const z = this.#top() + 1, step = this.board.gesture('Duplicate');
-    const ids = this.board.insertMany(notes.map(({ text, color, x, y, width, height, collapsed }, i) => ({ text, color, x: x + by.x, y: y + by.y, width, height, collapsed, z: z + i })), step);
-    notes.forEach((n, i) => n.tags.forEach((t) => this.board?.tag([ids[i]], t.name, step)));
-    this.board.end(step);
+    const ids = this.board?.duplicate(this.selection, by) ?? [];
+    if (!ids.length) return;
     this.surface.apply({ inserted: ids, updated: [], removed: [] });
     this.select(ids), this.focusNote(ids[0], by.x !== 0);
   }
@@ -607,7 +640,7 @@ export class App {
   async remove() {
     const notes = this.selected();
     if (!notes.length || !this.may('delete', this.selection) || !(await mayChange(notes, 'Delete'))) return;
-    if (notes.length > 100 && !(await confirmed('Delete notes', `${notes.length} notes are deleted.`, 'Delete'))) return;
+    if (notes.length > 100 && !(await confirmed('Delete notes', `${this.countOf(notes.length)} are deleted.`, 'Delete'))) return;
     const next = neighbor(frameOf(notes[0]), this.surface.shown().filter((n) => !this.selection.has(n.id)), 'right');
     this.board?.delete(notes.map((n) => n.id));
     this.select([]);
@@ -671,7 +704,7 @@ export class App {
     for (const [other, { element }] of this.surface.views) element.classList.toggle('target', other === id);
   }
 
-  /** @param {string} id @param {{x: number, y: number}} place */
+  /** @param {string} id @param {{x: number, y: number}|Element} place */
   showLinkMenu(id, place) {
     const link = [...this.surface.notes.values()].flatMap((n) => n.links).find((l) => l.id === id);
     const refusal = this.past ? this.refusal('update') : this.board?.refusalOfLink(id);
@@ -694,7 +727,7 @@ export class App {
 
   /** @param {string|null} note @param {{x: number, y: number}|Element} place */
   showMenu(note, place) {
-    const some = ['edit', 'color', 'tag', 'untag', 'link', '', 'pin', 'lock', 'collapse', 'raise', 'lower', 'fitText', '', 'alignLeft', 'alignCenter', 'alignRight', 'alignTop', 'alignMiddle', 'alignBottom', 'spread', 'stackEven', 'tidy', '', 'duplicate', 'moveTo', 'details', '', 'delete'];
+    const some = ['edit', 'tick', 'openLink', '', 'color', 'tag', 'untag', 'link', 'links', '', 'pin', 'lock', 'collapse', 'raise', 'lower', 'fitText', '', 'alignLeft', 'alignCenter', 'alignRight', 'alignTop', 'alignMiddle', 'alignBottom', 'spread', 'stackEven', 'tidy', '', 'duplicate', 'moveTo', 'details', '', 'delete'];
     const ids = note ? some : ['new', 'all', '', 'undo', 'redo', '', 'fit', 'list', 'filter', 'history', '', 'export', 'help'];
     const items = ids.map((id) => id ? this.command(id) : null).filter((c) => !c || (c.when?.() ?? true)).map((c) => c && menuItem(this, c));
     menu(note ? 'Note' : 'Board', items.filter((item, i) => item || (i > 0 && items[i - 1])), place);
@@ -712,15 +745,19 @@ export class App {
   /** Runs a request and reports its failure.
    * @param {() => unknown} run */
   async attempt(run) {
-    try { await run(); } catch (error) { this.report(reason(error)); }
+    try { await run(); } catch (error) {
+      if (error instanceof OutdatedPage) this.report(reason(error), 'Reload', () => location.reload());
+      else this.report(reason(error));
+    }
   }
 
   #showHint() {
     const hint = byID('hint'), { board, session } = this;
-    const isEmpty = board !== null && board.notes.size === 0 && !this.past && board.ready !== false;
+    const isEmpty = board !== null && board.notes.size === 0 && !board.isPart && !this.past && board.ready !== false;
     hint.hidden = !isEmpty && board !== null;
     hint.textContent = isEmpty ? (this.canWrite ? (coarse.matches ? 'Tap the plus and start to write.' : 'Double-click anywhere, or press N, and start to write.') : 'This board is empty.')
-      : board ? '' : session.status.kind === 'live' ? 'Press B to make the first board.' : session.status.message;
+      : board ? '' : session.status.kind !== 'live' ? session.status.message : session.refusalOfNewBoard ? 'There are no boards.'
+        : coarse.matches ? 'Tap the name at the top to make the first board.' : 'Press B to make the first board.';
   }
 
   // MARK: - Views
@@ -761,13 +798,61 @@ export class App {
     this.surface.load(this.board.notes), this.select([]), this.#setRoving(), this.list.refresh(), this.#showHint(), this.focusSurface();
   }
 
-  print() { window.print(); }
+  /** Whether only the notes near the view are in memory. The past is always complete. */
+  get isPart() { return this.board?.isPart === true && !this.past; }
+
+  /** The number of notes, of a large board with the total.
+   * @param {number} count @param {number} [total] */
+  countOf(count, total = this.board?.total) {
+    return this.isPart ? `${count} of ${total} notes` : `${count} ${count === 1 ? 'note' : 'notes'}`;
+  }
+
+  /** Shows all of the board, of a large one also the places of the notes that are not in memory. */
+  async fitBoard() {
+    const { board } = this;
+    if (!board || !this.isPart || this.isFiltered) return this.surface.fit();
+    await this.attempt(async () => {
+      const bounds = await board.bounds();
+      if (board === this.board) this.surface.show(bounds);
+    });
+  }
+
+  /** Moves the view to a note that is not in memory, and selects it when it arrives.
+   * @param {string} id */
+  async seek(id) {
+    const { board } = this;
+    if (!board) return;
+    this.#sought = id;
+    await this.attempt(async () => {
+      const frame = await board.frame(id);
+      if (board !== this.board || this.#sought !== id || this.surface.notes.has(id)) return;
+      if (frame) this.surface.show(frame);
+      else this.report('This note is no longer on the board');
+    });
+  }
+
+  /** @param {string} id */
+  #found(id) {
+    this.select([id]), this.setFocused(id);
+    if (!this.surface.index.get(id)) this.report('The filter hides this note', 'Show all', () => this.showAll());
+  }
+
+  /** Prints the notes; of a large board, also those that are not in memory. */
+  async print() {
+    const { board } = this;
+    await this.attempt(async () => {
+      this.#printed = board && this.isPart ? await board.everything() : null;
+      window.print();
+    });
+  }
 
   /** Paper shows the notes in the order of reading, without the surface. */
   #preparePrint() {
     document.getElementById('paper')?.remove();
-    const notes = this.surface.shown().sort(readingOrder).slice(0, 2000);
-    document.body.append(h('div', { id: 'paper' }, h('h1', { dir: 'auto' }, this.board?.name ?? ''), ...notes.map((n) => h('article', { 'data-color': n.color },
+    const all = this.#printed ? [...this.#printed.values()].filter((note) => this.#passes(note)) : this.surface.shown();
+    const notes = all.sort(readingOrder).slice(0, mostPrinted), total = this.isPart && !this.#printed ? Number(this.board?.total) : all.length;
+    document.body.append(h('div', { id: 'paper' }, h('h1', { dir: 'auto' }, this.board?.name ?? ''),
+      total > notes.length && h('p', null, `${notes.length} of ${total} notes; an export has all`), ...notes.map((n) => h('article', { 'data-color': n.color },
       h('div', { class: 'text', dir: 'auto' }, content(n)), h('footer', null, [String(n.number), ...n.tags.map((t) => t.name)].join(' · '))))));
   }
 }
@@ -782,14 +867,19 @@ function closeDialogs(selector) {
 /** The board that the address names. */
 const boardOfAddress = () => new URLSearchParams(location.hash.slice(1)).get('board') ?? '';
 
-/** The notes on the clipboard; anything else is ignored.
+/** Whether the address has the code of a login, or the token of a share link. */
+const hasSecret = () => ['code', 'share'].some((name) => new URLSearchParams(location.hash.slice(1)).has(name));
+
+/** The notes on the clipboard with the links between them; anything else is ignored.
  * @param {string} json */
 function readCopied(json) {
   try {
     const list = JSON.parse(json), size = (/** @type {unknown} */ v, /** @type {number} */ d) => typeof v === 'number' && Number.isFinite(v) ? v : d;
-    return (Array.isArray(list) ? list : []).slice(0, 1000).map((n) => ({
+    const all = (/** @type {unknown} */ value) => Array.isArray(value) ? value : [];
+    return all(list).map((n) => ({
       text: String(n?.text ?? ''), color: String(n?.color ?? 'yellow'), x: size(n?.x, 0), y: size(n?.y, 0), width: size(n?.width, 200), height: size(n?.height, 200),
-      tags: (Array.isArray(n?.tags) ? n.tags : []).filter((/** @type {unknown} */ t) => typeof t === 'string'),
+      tags: all(n?.tags).filter((t) => typeof t === 'string').map((name) => ({ name })),
+      links: all(n?.links).filter((l) => Number.isInteger(l?.to)).map((l) => ({ to: Number(l.to), label: String(l.label ?? '') })),
     }));
   } catch { return []; }
 }

@@ -216,6 +216,20 @@ export function save(name, content, type = 'text/plain') {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
+/** Copies a text to the clipboard. Pages over plain HTTP have no clipboard of their own: they copy what is selected.
+ * @param {string} text @returns {Promise<void>} rejects with a sentence if the browser does not let the page copy */
+export async function copy(text) {
+  try { return await navigator.clipboard.writeText(text); } catch { /* Not here, or not allowed. */ }
+  const previous = /** @type {HTMLElement|null} */ (document.activeElement);
+  const field = h('textarea', { class: 'copied', value: text, readOnly: true, 'aria-hidden': 'true', tabIndex: -1 });
+  // Outside of an open dialog nothing can be selected.
+  (document.querySelector('dialog[open]') ?? document.body).append(field);
+  field.select();
+  const isCopied = document.execCommand('copy');
+  field.remove(), previous?.focus({ preventScroll: true });
+  if (!isCopied) throw new Error('this browser does not let the page copy; select the text and copy it with the keyboard');
+}
+
 /** Calls a function once per frame, however often it is requested.
  * @param {() => void} run */
 export function perFrame(run) {

@@ -38,9 +38,6 @@ export const visible = (camera, width, height, margin = 0) => ({
 export const intersects = (a, b) =>
   a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 
-/** @param {Rect} r @param {Point} p */
-export const contains = (r, p) => p.x >= r.x && p.x < r.x + r.width && p.y >= r.y && p.y < r.y + r.height;
-
 /** The rectangle around all; null for none.
  * @param {Iterable<Rect>} rects @returns {Rect|null} */
 export function union(rects) {

@@ -2,8 +2,9 @@
 // DOM nodes; no HTML is parsed anywhere. Lines stay lines, as in a note on paper. Not supported, so shown as written:
 // HTML, images, tables, reference links, setext headings, and code by indentation.
 
-/** A line without the indentation of its container, and the offset of its first unit in the text.
- * @typedef {{text: string, at: number}} Line */
+/** A line without what belongs to its containers, with spaces for tabs: the units of `source` behind the first `column`
+ * ones. `at` is the offset of the source in the text.
+ * @typedef {{text: string, source: string, column: number, at: number}} Line */
 /** @typedef {string | {kind: 'em'|'strong'|'del'|'a', children: Inline[], href?: string} | {kind: 'code', text: string}
  *   | {kind: 'br'}} Inline */
 /** @typedef {{kind: 'p', children: Inline[]} | {kind: 'heading', level: number, children: Inline[]}
@@ -12,20 +13,24 @@
 /** An item of a list. For a task, `at` is the offset of the letter between its brackets.
  * @typedef {{done: boolean|null, at: number, blocks: Block[]}} Item */
 
-const heading = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$/;
-const fence = /^( {0,3})(`{3,}|~{3,})\s*([^`]*)$/;
+// Each takes a time that grows with the line: in none can two repetitions match the same letters.
+const heading = /^ {0,3}(#{1,6})(?:[ \t]+|$)/;
+const fence = /^( {0,3})(`{3,}|~{3,})[^`]*$/;
 const rule = /^ {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$/;
 const marker = /^( {0,3})([-*+]|(\d{1,9})([.)]))(?:( {1,4})(?! )|( )|$)/;
 const quote = /^ {0,3}> ?/;
 const task = /^\[([ xX])\][ \t]+(?=\S)/;
+/** The deepest nesting of blocks, and of emphasis. Browsers fail on nodes that are nested thousands of times. */
 const deepest = 12;
+/** A tab as it is shown. */
+const tab = '    ';
 
 /** The blocks of a text.
  * @param {string} text @returns {Block[]} */
 export function parse(text) {
   let at = 0;
   const lines = text.split('\n').map((line) => {
-    const entry = { text: line.replace(/\r$/, '').replace(/\t/g, '    '), at };
+    const entry = { text: line.replace(/\r$/, '').replaceAll('\t', tab), source: line, column: 0, at };
     at += line.length + 1;
     return entry;
   });
@@ -33,7 +38,16 @@ export function parse(text) {
 }
 
 /** @param {Line} line @param {number} count @returns {Line} */
-const cut = (line, count) => ({ text: line.text.slice(count), at: line.at + count });
+const cut = (line, count) => ({ ...line, text: line.text.slice(count), column: line.column + count });
+
+/** The offset in the text of the first unit of a line.
+ * @param {Line} line */
+function offset({ source, column, at }) {
+  let count = 0;
+  for (let reached = 0; reached < column; count++) reached += source[count] === '\t' ? tab.length : 1;
+  return at + count;
+}
+
 const indentation = (/** @type {string} */ text) => text.length - text.trimStart().length;
 const isBlank = (/** @type {Line} */ line) => !line.text.trim();
 
@@ -52,9 +66,9 @@ function blocks(lines, depth) {
     if (isBlank(line)) { end(), i++; continue; }
     let match = heading.exec(line.text);
     if (match) {
-      end(), found.push({ kind: 'heading', level: match[1].length, children: inline((match[2] ?? '').replace(/^#+$/, '')) });
+      end(), found.push({ kind: 'heading', level: match[1].length, children: inline(headingText(line.text, match)) });
       i++;
-    } else if ((match = fence.exec(line.text)) && !(match[2][0] === '`' && match[3].includes('`'))) {
+    } else if ((match = fence.exec(line.text))) {
       end(), i = fenced(lines, i, match, found);
     } else if (rule.test(line.text)) {
       end(), found.push({ kind: 'rule' }), i++;
@@ -66,6 +80,15 @@ function blocks(lines, depth) {
   }
   end();
   return found;
+}
+
+/** The text of a heading, without the marks at its end.
+ * @param {string} line @param {RegExpExecArray} match */
+function headingText(line, match) {
+  const text = line.slice(match[0].length).trimEnd();
+  let end = text.length;
+  while (text[end - 1] === '#') end--;
+  return end === 0 || ' \t'.includes(text[end - 1]) ? text.slice(0, end).trimEnd() : text;
 }
 
 /** Whether a marker may not end a paragraph: an empty item, or a number other than 1.
@@ -116,14 +139,14 @@ function list(lines, i, depth, found) {
     const width = match[1].length + match[2].length + space;
     let line = cut(lines[i], Math.min(width, lines[i].text.length)), text = lastIsText(line.text);
     let fencedBy = fence.exec(line.text)?.[2] ?? '';
-    const box = task.exec(line.text), at = line.at + 1;
+    const box = task.exec(line.text), at = box ? offset(line) + 1 : -1;
     if (box) line = cut(line, box[0].length);
     const inside = [line], isEmpty = isBlank(line) && !box;
     for (i++; i < lines.length; i++) {
       const next = lines[i];
       if (isBlank(next)) {
         if (isEmpty && inside.length === 1) break;
-        inside.push({ text: '', at: next.at }), (text = false);
+        inside.push({ ...next, text: '' }), (text = false);
       } else if (indentation(next.text) >= width) {
         const part = cut(next, width), edge = fence.exec(part.text)?.[2] ?? '';
         if (edge) fencedBy = fencedBy && edge.startsWith(fencedBy) ? '' : fencedBy || edge;
@@ -154,15 +177,21 @@ function lastIsText(text) {
 
 const punctuation = /[\p{P}\p{S}]/u;
 const bare = /^https?:\/\/[^\s<>"'`]+[^\s<>"'`.,:;!?)\]}*_~]/;
+/** The address of a link, behind its label. */
+const destination = /^\(\s*(?!\s)(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))*))\s*\)/;
 
-/** The inline nodes of a paragraph.
+/** The inline nodes of a paragraph, in one pass: a link is made at the end of its label, from the nodes since its
+ * bracket.
  * @param {string} text @returns {Inline[]} */
-export function inline(text) {
+function inline(text) {
   /** @type {Inline[]} */
   const nodes = [];
   /** @type {Run[]} */
   const runs = [];
-  let plain = '', i = 0;
+  /** The brackets that may open a label: their nodes, and the runs before them.
+   * @type {{node: number, runs: number}[]} */
+  let brackets = [];
+  let plain = '', address = '', i = 0;
   /** @param {Inline} [node] */
   const push = (node) => {
     if (plain) nodes.push(plain);
@@ -173,7 +202,7 @@ export function inline(text) {
     const c = text[i];
     if (c === '\\' && i + 1 < text.length && /[!-/:-@[-`{-~]/.test(text[i + 1])) (plain += text[i + 1]), (i += 2);
     else if (c === '\n') {
-      plain = plain.replace(/ +$|\\$/, '');
+      plain = plain.endsWith('\\') ? plain.slice(0, -1) : plain.trimEnd();
       push({ kind: 'br' }), i++;
       while (text[i] === ' ') i++;
     } else if (c === '`') {
@@ -186,15 +215,21 @@ export function inline(text) {
         i = close + ticks.length;
       }
     } else if (c === '[') {
-      const link = linkAt(text, i);
-      if (link) push(link.node), (i = link.end);
-      else (plain += c), i++;
+      push(c), brackets.push({ node: nodes.length - 1, runs: runs.length }), i++;
+    } else if (c === ']') {
+      const bracket = brackets.pop(), target = bracket && text[i + 1] === '(' ? targetAt(text, i + 1) : null;
+      if (!bracket || !target) { (plain += c), i++; continue; }
+      push();
+      const [, ...label] = nodes.splice(bracket.node), marks = runs.splice(bracket.runs);
+      for (const run of marks) run.node -= bracket.node + 1;
+      push({ kind: 'a', href: target.href, children: unlinked(emphasize(label, marks)) });
+      // A link around a link is none.
+      (brackets = []), (i = target.end);
     } else if (c === '<' && /^<(https?:\/\/|mailto:)[^\s<>]+>/.test(text.slice(i))) {
       const close = text.indexOf('>', i), url = text.slice(i + 1, close);
       push({ kind: 'a', href: url, children: [url] }), (i = close + 1);
-    } else if (c === 'h' && !/\w/.test(text[i - 1] ?? '') && bare.test(text.slice(i, i + 2000))) {
-      const url = /** @type {RegExpExecArray} */ (bare.exec(text.slice(i, i + 2000)))[0];
-      push({ kind: 'a', href: url, children: [url] }), (i += url.length);
+    } else if (c === 'h' && !/\w/.test(text[i - 1] ?? '') && (address = addressAt(text, i, brackets.length > 0))) {
+      push({ kind: 'a', href: address, children: [address] }), (i += address.length);
     } else if (c === '*' || c === '_' || c === '~') {
       const run = runAt(text, i);
       push(text.slice(i, i + run.whole)), (run.node = nodes.length - 1), runs.push(run);
@@ -203,6 +238,13 @@ export function inline(text) {
   }
   push();
   return emphasize(nodes, runs);
+}
+
+/** The address that begins at an offset; '' for none. In a label it ends before a bracket.
+ * @param {string} text @param {number} i @param {boolean} inLabel */
+function addressAt(text, i, inLabel) {
+  const found = bare.exec(text.slice(i, i + 2000))?.[0] ?? '';
+  return inLabel ? bare.exec(found.split(/[[\]]/, 1)[0])?.[0] ?? '' : found;
 }
 
 /** @param {string} text @param {number} from @param {number} count */
@@ -240,6 +282,8 @@ function runAt(text, i) {
 function emphasize(nodes, runs) {
   /** @type {(Inline|null)[]} */
   const work = [...nodes];
+  /** How often each node is nested. */
+  const depths = nodes.map(() => 0);
   for (let c = 0; c < runs.length; c++) {
     const closer = runs[c];
     while (closer.closes && closer.count) {
@@ -255,16 +299,19 @@ function emphasize(nodes, runs) {
       const opener = runs[o], size = closer.mark === '~' ? 2 : Math.min(2, opener.count, closer.count);
       const kind = closer.mark === '~' ? 'del' : size === 2 ? 'strong' : 'em';
       const children = [];
+      let depth = 0;
+      for (let n = opener.node + 1; n < closer.node; n++) depth = Math.max(depth, depths[n]);
+      if (depth >= deepest) break;
       for (let n = opener.node + 1; n < closer.node; n++) {
         const node = work[n];
         if (node !== null && node !== '') children.push(node);
-        work[n] = null;
+        work[n] = null, depths[n] = 0;
       }
       for (let k = o + 1; k < c; k++) runs[k].count = 0;
       opener.count -= size, closer.count -= size;
       work[opener.node] = opener.mark.repeat(opener.count), work[closer.node] = closer.mark.repeat(closer.count);
       // The new node stands between the rest of both runs: its place is the slot after the opener's.
-      work[opener.node + 1] = { kind, children };
+      work[opener.node + 1] = { kind, children: merge(children) }, depths[opener.node + 1] = depth + 1;
     }
   }
   return merge(work);
@@ -288,33 +335,13 @@ function merge(nodes) {
  * @param {string} url */
 export const isSafe = (url) => /^(?:https?:\/\/|mailto:)[^\s\u0000-\u001f]+$/i.test(url);
 
-/** A link at an opening bracket; null if there is none, or if its address is not safe.
- * @param {string} text @param {number} i */
-function linkAt(text, i) {
-  let depth = 0, close = i;
-  for (; close < text.length; close++) {
-    if (text[close] === '\\') close++;
-    else if (text[close] === '`') {
-      const ticks = /** @type {RegExpExecArray} */ (/^`+/.exec(text.slice(close)))[0].length;
-      const end = closingTicks(text, close + ticks, ticks);
-      close = end < 0 ? close + ticks - 1 : end + ticks - 1;
-    } else if (text[close] === '[') depth++;
-    else if (text[close] === ']' && --depth === 0) break;
-  }
-  if (close >= text.length || text[close + 1] !== '(') return null;
-  const match = /^\(\s*(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))*))\s*\)/.exec(text.slice(close + 1));
+/** The address of a link in parentheses, and its end; null if there is none, or if it is not safe.
+ * @param {string} text @param {number} i the offset of the parenthesis */
+function targetAt(text, i) {
+  const match = destination.exec(text.slice(i));
   const href = (match?.[1] ?? match?.[2] ?? '').replace(/\\([!-/:-@[-`{-~])/g, '$1');
-  const label = text.slice(i + 1, close);
-  if (!match || !isSafe(href)) return null;
-  const children = inline(label);
-  if (hasLink(children) && children.some((c) => typeof c === 'object' && c.kind === 'a' && c.children[0] !== c.href)) {
-    return null;
-  }
-  return { node: /** @type {Inline} */ ({ kind: 'a', href, children: unlinked(children) }), end: close + 1 + match[0].length };
+  return match && isSafe(href) ? { href, end: i + match[0].length } : null;
 }
-
-/** @param {Inline[]} nodes @returns {boolean} */
-const hasLink = (nodes) => nodes.some((n) => typeof n === 'object' && 'children' in n && (n.kind === 'a' || hasLink(n.children)));
 
 /** The nodes with the text of links instead of links.
  * @param {Inline[]} nodes @returns {Inline[]} */
@@ -325,13 +352,46 @@ const unlinked = (nodes) => merge(nodes.flatMap((n) => typeof n === 'string' || 
  * @param {string} text */
 export function plainTitle(text) {
   const line = text.split('\n', 60).find((l) => l.trim()) ?? '';
-  const bared = line.slice(0, 400).replace(heading, '$2').replace(marker, '').replace(quote, '').replace(task, '');
+  const start = line.slice(0, 400), head = heading.exec(start), rest = head ? headingText(start, head) : start;
+  const bared = rest.replace(marker, '').replace(quote, '').replace(task, '');
   return inline(bared).map(plainText).join('').trim();
 }
 
 /** @param {Inline} node @returns {string} */
 const plainText = (node) => typeof node === 'string' ? node : node.kind === 'br' ? ' '
   : node.kind === 'code' ? node.text : node.children.map(plainText).join('');
+
+/** The tasks and the links of a text, for menus.
+ * @param {string} text */
+export function targets(text) {
+  /** @type {{at: number, done: boolean, name: string}[]} */
+  const tasks = [];
+  /** @type {{href: string, name: string}[]} */
+  const links = [];
+  /** @param {Inline[]} nodes */
+  const read = (nodes) => {
+    for (const node of nodes) {
+      if (typeof node === 'string' || !('children' in node)) continue;
+      if (node.kind === 'a') links.push({ href: node.href ?? '', name: plainText(node) });
+      else read(node.children);
+    }
+  };
+  /** @param {Block[]} list */
+  const walk = (list) => {
+    for (const block of list) {
+      if ('children' in block) read(block.children);
+      if (block.kind === 'quote') walk(block.blocks);
+      if (block.kind !== 'list') continue;
+      for (const { done, at, blocks: inside } of block.items) {
+        const words = inside.find((each) => each.kind === 'p');
+        if (done !== null) tasks.push({ at, done, name: words?.kind === 'p' ? words.children.map(plainText).join('') : '' });
+        walk(inside);
+      }
+    }
+  };
+  walk(parse(text));
+  return { tasks, links };
+}
 
 /** Builds the DOM nodes of a text.
  * @param {string} text

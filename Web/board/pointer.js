@@ -428,4 +428,3 @@ export class Pointer {
     surface.setCamera({ ...surface.camera, x: surface.camera.x + dx / surface.camera.scale, y: surface.camera.y + dy / surface.camera.scale });
   }
 }
-

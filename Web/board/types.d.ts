@@ -8,9 +8,10 @@ export interface Note {
   links: { id: string; to: string; label: string }[];
   createdAt: Date | null; updatedAt: Date | null; author?: string; updatedBy?: string; unsent: boolean;
 }
+export interface Rect { x: number; y: number; width: number; height: number }
 export type Values = Partial<Note> & { board?: string };
 export interface Change {
-  inserted: string[]; removed: string[]; mine: boolean; renamed?: { from: string; to: string }[];
+  inserted: string[]; removed: string[]; mine: boolean; isLoad?: boolean; renamed?: { from: string; to: string }[];
   updated: { id: string; properties: string[]; splices?: { start: number; end: number; text: string }[] }[];
 }
 export interface Peer {
@@ -30,7 +31,10 @@ export interface Board extends EventTarget {
   refusal(operation: Operation, ids?: Iterable<string>): string; refusalOfLink(link: string): string;
   notes: Map<string, Note>; presence: Peer[]; canUndo: boolean; canRedo: boolean;
   insert(values: Values, gesture?: Gesture): string;
-  insertMany(values: Values[], gesture?: Gesture): string[];
+  insertMany(values: (Omit<Values, 'tags'> & { tags?: { id?: string; name: string }[] })[], gesture?: Gesture,
+    links?: { from: number; to: number; label: string }[]): string[];
+  /** The copies have the tags of the notes, and the links between them. */
+  duplicate(ids: Iterable<string>, by?: { x: number; y: number }): string[];
   update(ids: string[], values: Values | Map<string, Values>, gesture?: Gesture): void;
   edit(id: string, splice: { start: number; end: number; text: string }, gesture?: Gesture): void;
   delete(ids: string[]): void;
@@ -40,11 +44,14 @@ export interface Board extends EventTarget {
   tag(ids: string[], name: string, gesture?: Gesture): void; untag(ids: string[], name: string, gesture?: Gesture): void;
   gesture(name: string): Gesture; end(gesture: Gesture): void;
   undo(): Promise<string>; redo(): Promise<string>;
-  history(range: { limit: number; before?: number }): Promise<Entry[]>;
+  /** `next`: the `before` of the next page; null at the beginning of history. */
+  history(range: { limit: number; before?: number }): Promise<{ entries: Entry[]; next: number | null }>;
   at(revision: number): Promise<Map<string, Note>>;
   why(id: string, property: string): Promise<Origin>;
-  /** Whether only the notes near the view are in memory; `everything` reads all. */
-  isPart?: boolean; everything(): Promise<Map<string, Note>>;
+  /** Whether only the notes near the view are in memory, of `total`; `everything` reads all. */
+  isPart?: boolean; total?: number; everything(): Promise<Map<string, Note>>;
+  /** The rectangle around all notes, and that of one, also of those that are not in memory. */
+  bounds(): Promise<Rect | null>; frame(id: string): Promise<Rect | null>;
   restore(ids: string[], revision: number): Promise<unknown>; restoreBoard(revision: number): Promise<unknown>;
   search(text: string): Promise<{ id: string }[]>; searchHere?(text: string): { id: string }[];
   setPresence(presence: Partial<Peer>): void;

@@ -2,28 +2,15 @@
 // server too: then it shows copies of the boards that were seen last, and keeps the edits until the server is back.
 
 import { emptyChange } from '../context/graph.js';
-import { Copies } from '../keep/copies.js';
-import { EndedReplicas } from '../keep/ended.js';
-import { entityOf, idHex, idOf, idText, isTemporary } from '../keep/intents.js';
-import { memoryStorage } from '../keep/storage.js';
-import { Unsent } from '../keep/unsent.js';
-import { parseFragment, Server } from './account.js';
-import { Board } from './board.js';
-import { Boards } from './boards.js';
-import { browser } from './browser.js';
-import { resolve, retry, withMerge } from './conflicts.js';
-import { Login } from './login.js';
-import { Objects } from './objects.js';
-import { Overlay } from './overlay.js';
-import { isID, Presence } from './people.js';
-import { patience, statusOf } from './status.js';
-import { Rights } from './rights.js';
-import { Steps } from './steps.js';
+import { entityOf, idHex, idOf, idText } from '../keep/queue.js';
+import { Copies, EndedReplicas, memoryStorage, openStorage, openTabs, Unsent } from '../keep/storage.js';
+import { Connection } from '../net/connection.js';
+import { isID, Login, parseFragment, Presence, Rights, Server } from './account.js';
+import { Board, Boards } from './board.js';
+import { Objects, Overlay, resolve, retry, Steps, withMerge } from './edits.js';
 
-/** @typedef {import('../net/connection.js').Connection} Connection */
 /** @typedef {import('./board.js').Gesture} Gesture */
-/** @typedef {import('../keep/intents.js').Change} Change */
-/** @typedef {import('./browser.js').Environment} Environment */
+/** @typedef {import('../keep/queue.js').Change} Change */
 
 /** The time after a change until the copies are stored, and without a connection until they are shown, in milliseconds. */
 const [copyDelay, copyPatience] = [5000, 1500];
@@ -54,7 +41,7 @@ export class Session extends EventTarget {
   #server;
   #login;
   #storage = memoryStorage();
-  /** @type {import('./status.js').Keeps} */
+  /** @type {Keeps} */
   #keeps = 'none';
   #isVerified = false;
   #reloadsOffline = false;
@@ -155,7 +142,7 @@ export class Session extends EventTarget {
     if (!this.#login.isSignedOut) this.later(async () => this.#enter(await this.#server.account()), 1000);
   }
 
-  /** @param {import('./login.js').Known} account
+  /** @param {import('./account.js').Known} account
    * @param {boolean} isReachable whether the server has just answered: then its objects come sooner than the copies */
   async #openAccount(account, isReachable) {
     const environment = this.#environment;
@@ -209,7 +196,7 @@ export class Session extends EventTarget {
     this.#emit('boards');
   }
 
-  /** @param {string} name @param {string} principal @param {import('./rights.js').Grant[]} grants */
+  /** @param {string} name @param {string} principal @param {import('./account.js').Grant[]} grants */
   #setUser(name, principal, grants) {
     this.rights = new Rights(principal, grants);
     this.user = { name, role: this.rights.strongest ?? '', canWrite: this.rights.canWrite };
@@ -477,7 +464,7 @@ export class Session extends EventTarget {
 }
 
 /** The roles with which a page starts: those of the last connection, unless the server names another role now.
- * @param {import('./login.js').Known} account */
+ * @param {import('./account.js').Known} account */
 function rolesOf({ grants, role }) {
   return grants && (new Rights('', grants).strongest ?? '') === (role || 'owner') ? grants : grantsOf(role);
 }
@@ -485,3 +472,162 @@ function rolesOf({ grants, role }) {
 /** The roles of a user of whom only the strongest one is known. Without accounts there is none, and the user may do everything.
  * @param {string} role */
 function grantsOf(role) { return role && role !== 'owner' ? [{ role }] : []; }
+
+// ---- Status
+//
+// The status that the user sees. It is always true: it is computed from the present state, and announced when that
+// changes.
+
+/** @typedef {'connecting' | 'live' | 'reconnecting' | 'offline' | 'readOnly' | 'notAllowed' | 'signedOut' | 'outdated'} Kind */
+/** @typedef {'durable' | 'evictable' | 'none'} Keeps  how the browser keeps unsent edits */
+/** @typedef {{kind: Kind, unsent: number, parked: number, message: string, keeps: Keeps, update: boolean, reloadsOffline: boolean}} Status */
+/** @typedef {{connection: string, isRefused: 'notAllowed' | 'outdated' | null, refusal: string, isSignedOut: boolean, canWrite: boolean,
+ *  wasLive: boolean, lostFor: number, isOnline: boolean, unsent: number, parked: number, keeps: Keeps, update: boolean,
+ *  reloadsOffline: boolean}} Facts
+ *  `lostFor`: milliseconds since the connection was lost or first tried */
+
+/** The time after which a lost connection is called offline, in milliseconds. */
+const patience = 8000;
+
+/** @param {Facts} facts @returns {Status} */
+export function statusOf(facts) {
+  const { unsent, parked, keeps, update, reloadsOffline } = facts;
+  const kind = kindOf(facts);
+  return { kind, unsent, parked, keeps, update, reloadsOffline, message: message(kind, facts) };
+}
+
+/** @param {Facts} facts @returns {Kind} */
+function kindOf({ connection, isRefused, isSignedOut, canWrite, wasLive, lostFor, isOnline }) {
+  if (isSignedOut) return 'signedOut';
+  if (isRefused) return isRefused;
+  if (connection === 'live') return canWrite ? 'live' : 'readOnly';
+  if (!isOnline || lostFor >= patience) return 'offline';
+  return wasLive ? 'reconnecting' : 'connecting';
+}
+
+/** @param {Kind} kind @param {Facts} facts */
+function message(kind, facts) {
+  const { parked } = facts;
+  const refused = parked > 0 ? `; ${parked === 1 ? '1 edit was' : `${parked} edits were`} refused, and can be repaired` : '';
+  return `${sentence(kind, facts)}${kind === 'signedOut' || kind === 'notAllowed' ? '' : refused}`;
+}
+
+/** @param {Kind} kind @param {Facts} facts */
+function sentence(kind, { unsent, keeps, refusal, update }) {
+  const edits = unsent === 1 ? '1 edit' : `${unsent} edits`;
+  const kept = keeps === 'none' ? 'kept in this page only, so leave it open' : keeps === 'durable'
+    ? 'kept in this browser' : 'kept in this browser, which may remove them if its disk is full';
+  const waiting = unsent > 0 ? `; ${edits} ${kept}` : '';
+  switch (kind) {
+    case 'connecting': return `connecting${waiting}`;
+    case 'live':
+      if (unsent > 0) return keeps === 'none' ? `sending ${edits}; this browser can’t keep them, so leave the page open` : `sending ${edits}`;
+      return update ? 'live; reload the page for the new version' : 'live';
+    case 'reconnecting': return `reconnecting${waiting}`;
+    case 'offline': return `the server can’t be reached${waiting}`;
+    case 'readOnly': return 'you can read this board, but not change it';
+    case 'notAllowed': return refusal || 'you are not allowed to see this';
+    case 'signedOut': return `signed out${unsent > 0 ? `; ${edits} ${unsent === 1 ? 'stays' : 'stay'} here until you sign in again` : ''}. Open a share link, or sign in with the link that this command prints: stickies login --browser`;
+    case 'outdated': return 'this page is older than the server; reload it';
+    default: return kind;
+  }
+}
+
+// ---- The browser
+//
+// The services of the browser that a session uses. Tests pass substitutes.
+
+/** @typedef {{page: URL, root: URL, build: string, program: string, fetch: typeof globalThis.fetch, location: {hash: string},
+ *  replaceFragment: (hash: string) => void, connect: (options: any) => Connection, clock: import('../keep/storage.js').Clock,
+ *  randomHex: () => string, undoScope: () => [scope: string, group: number],
+ *  openStorage: () => Promise<import('../keep/storage.js').Storage>, openTabs: () => import('../keep/storage.js').Tabs,
+ *  isPersistent: () => Promise<boolean>, persist: () => Promise<boolean>, keepShell: () => Promise<boolean>,
+ *  isOnline: () => boolean, onhide: (body: () => void) => void, onshow: (body: () => void) => void, reload: () => boolean}} Environment
+ *  `page`: the address of the application; `root`: that of the server's HTTP interface, two folders above;
+ *  `keepShell`: whether the application can be loaded without the server; `reload`: false if it was loaded just now */
+
+/** @returns {Environment} */
+function browser() {
+  const page = new URL('../', import.meta.url);
+  const parts = page.pathname.split('/');
+  /** @type {import('../keep/storage.js').Clock} */
+  const clock = { now: () => performance.now(), date: () => new Date(), later: (body, milliseconds) => setTimeout(body, milliseconds) };
+  const randomHex = () => [...crypto.getRandomValues(new Uint8Array(16))].map((each) => each.toString(16).padStart(2, '0')).join('');
+  return {
+    page, root: new URL('../../', page), build: parts[parts.length - 3] === 'app' ? parts[parts.length - 2] : '', program: 'stickies web',
+    fetch: (...given) => fetch(...given), location, clock, randomHex,
+    replaceFragment: (hash) => history.replaceState(history.state, '', `${location.pathname}${location.search}${hash}`),
+    connect: (options) => new Connection(options), undoScope: () => undoScope(randomHex),
+    openStorage: () => openStorage(globalThis.indexedDB, 'stickies'),
+    openTabs: () => openTabs(navigator.locks, (name) => new BroadcastChannel(name), clock.later),
+    isPersistent: async () => await navigator.storage?.persisted?.() ?? false,
+    persist: async () => await navigator.storage?.persist?.().catch(() => false) ?? false,
+    keepShell: () => keepShell(page), isOnline: () => navigator.onLine,
+    onhide: (body) => { addEventListener('pagehide', body); document.addEventListener('visibilitychange', () => { if (document.hidden) body(); }); },
+    onshow: (body) => document.addEventListener('visibilitychange', () => { if (!document.hidden) body(); }),
+    reload,
+  };
+}
+
+/** The undo stack of this tab, which a reload continues.
+ * The numbers of groups begin at the clock's time, so that they are greater than the numbers of earlier loads.
+ * @param {() => string} randomHex @returns {[string, number]} */
+function undoScope(randomHex) {
+  let scope = idText(randomHex());
+  try {
+    const known = sessionStorage.getItem('stickies-undo');
+    if (known && /^[a-hj-kmnp-s][0-9a-hjkmnp-tv-z]{25}$/.test(known)) scope = known;
+    sessionStorage.setItem('stickies-undo', scope);
+  } catch {
+    // A browser that refuses storage: the stack ends with the page.
+  }
+  // Not the clock's time alone: it may have been set back since the last load.
+  return [scope, Number.parseInt(randomHex().slice(0, 12), 16)];
+}
+
+/** Loads the page again, unless it did so a moment ago. */
+function reload() {
+  const name = 'stickies-reloaded';
+  try {
+    const last = Number(sessionStorage.getItem(name));
+    // A clock that was set back must not prevent it forever.
+    if (Math.abs(Date.now() - last) < 10_000) return false;
+    sessionStorage.setItem(name, String(Date.now()));
+  } catch {
+    return false;
+  }
+  location.reload();
+  return true;
+}
+
+/** Registers the worker that keeps the application's files, and removes workers of older builds.
+ * @param {URL} page @returns {Promise<boolean>} whether the worker has the files: over plain HTTP a browser has no workers */
+async function keepShell(page) {
+  const { serviceWorker } = navigator;
+  if (!serviceWorker) return false;
+  try {
+    const script = new URL('sw.js', page).href;
+    const { trustedTypes } = /** @type {any} */ (globalThis);
+    // The page's policy allows this one script address and no other.
+    const policy = trustedTypes?.createPolicy('app-worker', {
+      createScriptURL: (/** @type {string} */ url) => {
+        if (url !== script) throw new TypeError('not the address of the worker');
+        return url;
+      },
+    });
+    const registration = await serviceWorker.register(policy ? policy.createScriptURL(script) : script, { scope: new URL('../../', page).pathname });
+    return await isActive(registration);
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the newest worker of a registration has all files; a full disk prevents it.
+ * @param {ServiceWorkerRegistration} registration */
+async function isActive({ installing, waiting, active }) {
+  const worker = installing ?? waiting ?? active;
+  while (worker && worker.state !== 'activated' && worker.state !== 'redundant') {
+    await new Promise((resolve) => worker.addEventListener('statechange', resolve, { once: true }));
+  }
+  return worker?.state === 'activated';
+}

@@ -3,18 +3,14 @@
 // the owner provides the socket, the clock and the screen.
 //
 // It behaves like Sources/GraphReplica/Replica.swift: its tests replay recorded transcripts of that one. receiving.js
-// handles messages, and following.js handles queries.
-import { ConnectionTimer } from './timer.js';
-import { isSameID, OpenRequests, ReplicaIdentity, SubscriptionQueue } from './requests.js';
-import { ResumeValidation } from './resume.js';
-import { FollowedQuery } from './query.js';
-import { receive } from './receiving.js';
-import * as following from './following.js';
+// handles messages, and queries.js handles queries.
+import * as queries from './queries.js';
+import { FollowedQuery } from './queries.js';
+import { isSameID, OpenRequests, receive, ReplicaIdentity, SubscriptionQueue } from './receiving.js';
 
 /**
- * @typedef {import('./resume.js').Token} Token
- * @typedef {import('./requests.js').TransactionID} TransactionID
- * @typedef {import('./requests.js').Purpose} Purpose
+ * @typedef {import('./receiving.js').TransactionID} TransactionID
+ * @typedef {import('./receiving.js').Purpose} Purpose
  * @typedef {{ code: string, message: string, conflicts?: any[], violations?: any[], outcomeUnknown?: boolean }} Refusal
  * @typedef {{ request: number, kind: string, body: any }} WireMessage
  *
@@ -52,7 +48,7 @@ import * as following from './following.js';
 const noStore = '0'.repeat(32);
 
 /** @type {Refusal} */
-export const lostConnection = { code: 'unavailable', message: 'the connection was lost' };
+const lostConnection = { code: 'unavailable', message: 'the connection was lost' };
 const copied = {
   code: 'unavailable',
   message: 'another client has used the id of this one, which was copied or restored: it connects again under a new id',
@@ -135,7 +131,7 @@ export class Replica {
 
   get isWelcomed() { return this.state === 'resuming' || this.state === 'live'; }
 
-  /** @returns {import('./timer.js').Phase} */
+  /** @returns {Phase} */
   get phase() { return this.state === 'resuming' || this.state === 'live' ? 'welcomed' : this.state; }
 
   /** When the next tick is due, on the clock of the ticks; undefined without a connection. */
@@ -170,12 +166,12 @@ export class Replica {
       case 'restore': return this.enqueue('restore', event.restore);
       case 'subscribe':
         this.queries.set(event.query, new FollowedQuery(event.subscribe, event.atMost));
-        if (this.isWelcomed) following.subscribe(this, event.query);
+        if (this.isWelcomed) queries.subscribe(this, event.query);
         return;
-      case 'unsubscribe': return following.unsubscribe(this, event.query);
+      case 'unsubscribe': return queries.unsubscribe(this, event.query);
       case 'moveWindow':
         this.queries.get(event.query)?.setPlace(event.offset, event.limit);
-        return following.requestMove(this, event.query);
+        return queries.requestMove(this, event.query);
       case 'request': return this.sendRequest(event);
       case 'more': {
         const number = this.open.numbers.get(event.request);
@@ -394,4 +390,243 @@ export class Replica {
    * @param {TransactionID} id
    */
   forget(id) { this.pending = this.pending.filter((save) => !isSameID(save.id, id)); }
+}
+
+// ---- Resuming
+//
+// Whether the server still has the states that this side holds: ResumeState.swift and ResumeValidation.swift.
+//
+// States follow from each other: a server that knows a state also had all states before it. The store may be another
+// one, or may have been restored from a backup.
+
+/** @typedef {{ store: string, revision: number, fingerprint: string }} Token a state of the store */
+
+/**
+ * @param {Token|undefined} one
+ * @param {Token} other
+ */
+const newer = (one, other) => (one && one.revision >= other.revision ? one : other);
+
+/**
+ * @param {Token} one
+ * @param {Token} other
+ */
+function isSameToken(one, other) {
+  return one.store === other.store && one.revision === other.revision && one.fingerprint === other.fingerprint;
+}
+
+class ResumeValidation {
+  constructor() {
+    /**
+     * `confirmed`: the state is of this connection's store. `unconfirmed`: the store has yet to confirm it.
+     * `inconsistent`: objects of two stores are held.
+     * @type {'confirmed'|'unconfirmed'|'inconsistent'}
+     */
+    this.kind = 'confirmed';
+    /**
+     * The newest state from which objects are held; of an inconsistent one, what this connection's store has sent.
+     * @type {Token|undefined}
+     */
+    this.token = undefined;
+    /**
+     * The newest state that has arrived while `token` was unconfirmed.
+     * @type {Token|undefined}
+     */
+    this.received = undefined;
+    this.confirmedRevision = 0;
+    this.deniedRevision = 0;
+  }
+
+  /** The state that the store has yet to confirm. */
+  get unconfirmedToken() { return this.kind === 'unconfirmed' ? this.token : undefined; }
+
+  /**
+   * Records that objects of this state are held.
+   * @param {Token} token
+   */
+  record(token) {
+    if (this.kind === 'confirmed') this.token = newer(this.token, token);
+    else this.received = newer(this.received, token);
+  }
+
+  /**
+   * Starts a connection to a store whose newest state is `head`.
+   * @param {Token} head
+   */
+  connect(head) {
+    if (this.kind !== 'confirmed' || !this.token) return;
+    if (isSameToken(this.token, head)) this.confirmedRevision = this.token.revision;
+    else {
+      this.kind = 'unconfirmed';
+      this.received = undefined;
+    }
+  }
+
+  /**
+   * Records whether the server knows a state.
+   * @param {number} revision
+   * @param {boolean} isKnown
+   */
+  recordAnswer(revision, isKnown) {
+    if (isKnown) this.confirmedRevision = Math.max(this.confirmedRevision, revision);
+    else this.deniedRevision = Math.max(this.deniedRevision, revision);
+  }
+
+  /** Whether the server's history differs from the states that are held here. */
+  get isDenied() { return this.kind === 'inconsistent' || this.deniedRevision > this.confirmedRevision; }
+
+  /** The newest state, if the server has not said whether it knows it or a newer one. */
+  get openToken() {
+    const token = this.unconfirmedToken;
+    return token && this.confirmedRevision < token.revision ? token : undefined;
+  }
+
+  /** Records that the server knows the newest state. */
+  confirm() {
+    if (this.kind !== 'unconfirmed' || !this.token) return;
+    this.kind = 'confirmed';
+    if (this.received) this.token = newer(this.token, this.received);
+    this.received = undefined;
+  }
+
+  /** Discards all but the state that this connection's server has sent. */
+  discardUnconfirmed() {
+    this.confirmedRevision = 0;
+    this.deniedRevision = 0;
+    this.token = this.kind === 'confirmed' ? undefined : this.received;
+    this.kind = 'confirmed';
+    this.received = undefined;
+  }
+
+  /** Ends a connection. */
+  disconnect() {
+    this.confirmedRevision = 0;
+    this.deniedRevision = 0;
+    if (this.kind === 'unconfirmed' && !this.received) this.kind = 'confirmed';
+    else if (this.kind !== 'confirmed') {
+      this.kind = 'inconsistent';
+      this.received = undefined;
+    }
+  }
+}
+
+// ---- Times
+//
+// The times of a connection, in milliseconds of a monotonic clock: when to ping, when the server is silent, and when
+// the connection counts as lost. It corresponds to ConnectionTimer.swift.
+
+/** The time without an answer or another message after which the owner is notified. */
+const silenceMilliseconds = 5_000;
+const welcomeMilliseconds = 10_000;
+
+/** @typedef {'disconnected'|'handshaking'|'welcomed'} Phase of a connection: how long the server may be silent */
+
+class ConnectionTimer {
+  constructor() {
+    /** The time of the last tick; 0 before the first. */
+    this.now = 0;
+    this.lastReceived = 0;
+    /** The time at which the last request was sent that the server answers. */
+    this.lastRequested = 0;
+    this.heartbeat = 15_000;
+    /**
+     * The time since which an answer is due. The next tick records the time of a new request.
+     * @type {undefined|'nextTick'|number}
+     */
+    this.awaitedSince = undefined;
+    this.isSilent = false;
+  }
+
+  /**
+   * When the next tick is due; undefined without a connection.
+   * @param {Phase} phase
+   */
+  deadline(phase) {
+    const due = this.due(phase);
+    return due !== undefined && this.awaitedSince === 'nextTick' ? this.now : due;
+  }
+
+  /**
+   * The next ping or timeout, apart from requests since the last tick.
+   * @param {Phase} phase
+   */
+  due(phase) {
+    if (phase === 'disconnected') return undefined;
+    const lost = this.lastReceived + this.patience(phase);
+    if (phase === 'handshaking') return lost;
+    const due = Math.min(this.lastRequested + this.heartbeat, lost);
+    if (typeof this.awaitedSince !== 'number' || this.isSilent) return due;
+    return Math.min(due, this.awaitedSince + silenceMilliseconds);
+  }
+
+  /**
+   * The time without a message after which the connection counts as lost.
+   * @param {Phase} phase
+   */
+  patience(phase) { return phase === 'handshaking' ? welcomeMilliseconds : 3 * this.heartbeat; }
+
+  /**
+   * Sets the clock.
+   * @param {number} milliseconds
+   * @param {Phase} phase
+   */
+  advance(milliseconds, phase) {
+    const due = this.due(phase);
+    if (this.now === 0) {
+      this.lastReceived = milliseconds;
+      this.lastRequested = milliseconds;
+    } else if (due !== undefined && milliseconds - due > this.heartbeat) {
+      // Such a late tick means that the page was frozen and could not receive messages, so the server was not silent.
+      this.lastReceived += milliseconds - this.now;
+      if (typeof this.awaitedSince === 'number') this.awaitedSince += milliseconds - this.now;
+    }
+    this.now = milliseconds;
+  }
+
+  /** @param {Phase} phase */
+  isLost(phase) { return this.now - this.lastReceived >= this.patience(phase); }
+
+  get isPingDue() { return this.now - this.lastRequested >= this.heartbeat; }
+
+  /** Records a long silence; returns whether one has begun. */
+  beginSilence() {
+    if (this.isSilent || typeof this.awaitedSince !== 'number') return false;
+    this.isSilent = this.now - this.awaitedSince >= silenceMilliseconds;
+    return this.isSilent;
+  }
+
+  /** Records the time of the requests since the last tick. */
+  finishTick() {
+    if (this.awaitedSince !== 'nextTick') return;
+    this.awaitedSince = this.now;
+    this.lastRequested = this.now;
+  }
+
+  startHandshake() { this.lastReceived = this.now; }
+
+  /**
+   * Sets the heartbeat that a server asks for, within limits.
+   * @param {number|bigint} milliseconds
+   */
+  setHeartbeat(milliseconds) { this.heartbeat = Math.min(Math.max(Number(milliseconds), 100), 600_000); }
+
+  /** Records that a request was sent that the server answers. */
+  recordRequest() {
+    this.awaitedSince ??= 'nextTick';
+    this.lastRequested = this.now;
+  }
+
+  /** Records that a message was received; returns whether it ends a silence. */
+  recordMessage() {
+    this.lastReceived = this.now;
+    return this.endSilence();
+  }
+
+  /** Ends a silence; returns whether there was one. */
+  endSilence() {
+    const wasSilent = this.isSilent;
+    this.awaitedSince = undefined;
+    this.isSilent = false;
+    return wasSilent;
+  }
 }

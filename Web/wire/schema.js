@@ -317,6 +317,7 @@ message Welcome
 12 principal string
 13 role string
 14 grants Grant*
+15 rules fixed64
 message Grant
 1 role string
 2 scope id

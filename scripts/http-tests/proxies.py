@@ -56,6 +56,7 @@ class Proxy:
                     self.close()
                     with open(self.log.name, encoding="utf-8") as messages:
                         raise AssertionError(f"{name} does not listen: {messages.read()}") from None
+                # A poll, because these programs do not say when they listen.
                 time.sleep(0.02)
 
     def close(self):

@@ -38,7 +38,7 @@ class SlowClientTests(unittest.TestCase):
             head = "\r\n".join([f"GET {target} HTTP/1.1", "Host: localhost", *fields])
             client.sendall(head.encode() + b"\r\n\r\n")
             port = client.getsockname()[1]
-            # The client cannot see the end, which follows the bytes that it does not read.
+            # The client cannot see the end, which follows the bytes that it does not read: a poll of the kernel's table.
             while time.monotonic() < begin + LIMIT:
                 if not self.is_served(port):
                     return time.monotonic() - begin

@@ -209,6 +209,7 @@ class Writer:
             except httpx.TransportError:
                 pass
             assert time.monotonic() < deadline, "the daemon does not answer"
+            # The daemon is being started again; a client waits before it tries again, too.
             time.sleep(0.02)
 
     def commit(self, number):
@@ -330,6 +331,7 @@ class StreamTests(unittest.TestCase):
                             if LAST in event.data and event.id:
                                 return
                 except httpx.TransportError:
+                    # The daemon does not listen yet.
                     time.sleep(0.05)
 
         thread = threading.Thread(target=follow, daemon=True)

@@ -54,6 +54,8 @@ class OpenTests(unittest.TestCase):
         ann.shows("connected")
         ann.types("q")
         ann.waits(lambda _: ann.received.count(b"\x1b[?1049l") == 2, "the end")
+        # Keys before the prompt are dropped with the late answers of the terminal.
+        ann.waits(lambda _: b"$ " in ann.received.rpartition(b"\x1b[?1049l")[2], "the prompt")
         ann.types("echo EN''DED\r")
         ann.shows("ENDED")
 

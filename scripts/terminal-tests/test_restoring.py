@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import signal
+import time
 import unittest
 
 from stage import Stage
@@ -86,16 +87,30 @@ class RestoringTests(unittest.TestCase):
     def test_second_termination_signal_does_not_wait_for_the_server(self):
         for number in (signal.SIGTERM, signal.SIGHUP):
             with self.subTest(signal=number.name):
-                ann = self.opens()
-                self.stage.freeze()
-                ann.types("nslow words")
-                ann.shows("slow words")
-                ann.signal(number)
-                ann.waits(lambda _: ann.is_restored, "the shell's own screen")
-                ann.signal(number)
-                self.assertEqual(ann.ends(), 128 + number)
-                self.is_restored_after(ann, "ended")
-                self.stage.thaw()
+                # The program waits two seconds for the server and then ends by itself. On a busy machine this test may
+                # send its second signal too late, and that attempt proves nothing.
+                self.assertTrue(any(self.ends_by_second(number) for _ in range(20)), "no signal was sent in time")
+
+    def ends_by_second(self, number):
+        """Returns whether the second signal was sent while the program waited for the server."""
+        ann = self.opens()
+        self.stage.freeze()
+        ann.types("nslow words")
+        ann.shows("slow words")
+        first = time.monotonic()
+        ann.signal(number)
+        ann.waits(lambda _: ann.is_restored, "the shell's own screen")
+        try:
+            ann.signal(number)
+        except ProcessLookupError:
+            pass  # It has ended already, which the time shows.
+        was_waiting = time.monotonic() - first < 1
+        code = ann.ends()
+        self.stage.thaw()
+        if was_waiting:
+            self.assertEqual(code, 128 + number)
+            self.is_restored_after(ann, "ended")
+        return was_waiting
 
     def test_stop_restores_the_terminal_and_continuing_takes_it_again(self):
         self.stage.run("add", "here")

@@ -27,7 +27,7 @@ extension Bench {
       case .queries: ["equality", "range"]
       case .http: ["1", "16", "lines", "streams", "sockets"]
       case .offline: ["add", "list", "replay", "current"]
-      case .access: ["users", "classes", "fetch", "revocation", "grants", "flood", "batch", "tls"]
+      case .access: ["users", "classes", "fetch", "revocation", "grants", "flood", "batch", "tls", "watchers"]
       default: []
       }
     }
@@ -62,7 +62,7 @@ extension Bench {
       case .terminal: "cells to bytes and bytes to keys"
       case .offline: "edits and lists without the daemon, 10,000 unsent edits, a copy of 100,000 notes"
       case .http: "HTTP: one object, 100,000 objects as lines of JSON, event streams, and WebSockets"
-      case .access: "accounts: 1,000 users, visibility classes, revocation, a flood beside others, TLS"
+      case .access: "accounts: 1,000 users, ten classes, revocation, a flood beside others, TLS, its watchers"
       }
     }
   }

@@ -141,7 +141,7 @@ struct ModelFileBuilder {
     }
   }
 
-  // MARK: - Paths and predicates
+  // MARK: - Fetch requests
 
   private var fetchRequests: [JSON] {
     zip(draft.fetchRequests, NameTable.fetchRequests(draft.fetchRequests.map(\.source))).map { request, name in
@@ -154,68 +154,6 @@ struct ModelFileBuilder {
       if let limit = request.limit, limit > 0 { members.append(.init("limit", .integer(Int64(limit)))) }
       return .object(members)
     }
-  }
-
-  /// A path in the names of the model file; names that the source does not have stay as they are.
-  func path(_ path: String, in entity: String) -> String {
-    var current: String? = entity
-    var isInComposite = false
-    let parts = path.split(separator: ".", omittingEmptySubsequences: false).map { part -> String in
-      let source = String(part)
-      if isInComposite {
-        isInComposite = false
-        let isMember = draft.composites.contains { $0.attributes.contains { $0.source == source } }
-        return isMember ? names.member(source) : source
-      }
-      guard let start = current, let owner = owner(of: source, from: start) else {
-        current = nil
-        return source
-      }
-      current = owner.relationships.first { $0.source == source }?.destination
-      isInComposite = owner.attributes.contains { $0.source == source && $0.composite != nil }
-      return names.property(source, of: owner.source, in: number)
-    }
-    return parts.joined(separator: ".")
-  }
-
-  private func owner(of property: String, from entity: String) -> EntityDraft? {
-    draft.lineage(of: entity).first { entity in
-      entity.attributes.contains { $0.source == property } || entity.relationships.contains { $0.source == property }
-    }
-  }
-
-  /// A predicate with the names of the model file. Strings and variables stay as they are.
-  func predicate(_ text: String, of entity: String) -> String {
-    var result = ""
-    var rest = text[...]
-    func isWord(_ character: Character) -> Bool { character.isLetter || character.isNumber || character == "_" }
-    while let first = rest.first {
-      if first == "\"" || first == "'" {
-        var literal = String(rest.removeFirst())
-        while let next = rest.popFirst() {
-          literal.append(next)
-          if next == "\\", let escaped = rest.popFirst() { literal.append(escaped) }
-          if next == first { break }
-        }
-        result += literal
-      } else if first == "$" || first == "@" || first == "%" {
-        result.append(rest.removeFirst())
-        let word = rest.prefix(while: isWord)
-        result += word
-        rest = rest.dropFirst(word.count)
-      } else if isWord(first) || first == "#" {
-        // Core Data writes a name that is a keyword with a #.
-        if first == "#" { rest = rest.dropFirst() }
-        let word = rest.prefix { isWord($0) || $0 == "." }
-        let isFunction = rest.dropFirst(word.count).first == "("
-        result += isFunction || first.isNumber ? String(word) : path(String(word), in: entity)
-        rest = rest.dropFirst(word.count)
-        if word.isEmpty, first == "#" { result += "#" }
-      } else {
-        result.append(rest.removeFirst())
-      }
-    }
-    return result
   }
 }
 

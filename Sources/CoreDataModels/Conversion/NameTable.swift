@@ -3,12 +3,15 @@ import GraphModel
 /// The names of a bundle's parts in the model files.
 ///
 /// A name is converted if a model file does not allow it: `id` becomes `id_`. The table covers all versions, so that a
-/// part has one name in all of them; it is filled once. The linker then gives other names to parts of older versions
-/// whose values a migration can't keep, and these entries stay.
+/// part has one name in all of them; it is filled once. A valid name that is not possible in its place, such as one of
+/// two that differ only in case, is converted for the entity of that place. The linker then gives other names to parts
+/// of older versions whose values a migration can't keep, and these entries stay.
 struct NameTable {
   private(set) var model: String
   private var entities = [String: String]()
   private var properties = [String: String]()
+  /// The names of properties that are valid, but not in their place, by `Entity.property`.
+  private var displaced = [String: String]()
   private var composites = [String: String]()
   /// The names of a version's parts that differ from all other versions, by version and part.
   private var overrides = [Int: [String: String]]()
@@ -40,34 +43,53 @@ struct NameTable {
       }
       sources.formUnion(version.composites.flatMap(\.attributes).map(\.source))
     }
-    let changing = sources.filter { !Self.isValidProperty($0) }.union(versions.flatMap(conflicts))
-    for name in sources.subtracting(changing) {
+    for name in sources where Self.isValidProperty(name) {
       properties[name] = name
       takenProperties.insert(name.lowercased())
     }
-    for name in changing.sorted() {
+    for name in sources.sorted() where !Self.isValidProperty(name) {
       let candidate = Self.valid(name)
       properties[name] = Self.claim(
-        Self.isValidProperty(candidate) && candidate != name ? candidate : "\(candidate)_", &takenProperties)
+        Self.isValidProperty(candidate) ? candidate : "\(candidate)_", &takenProperties)
+    }
+    // A name has one replacement, in whichever entities it needs one.
+    let conflicts = versions.reduce(into: [:]) { found, version in
+      found.merge(self.conflicts(in: version)) { $0.union($1) }
+    }
+    for (name, entities) in conflicts.sorted(by: { $0.key < $1.key }) {
+      // Leaves space for a suffix.
+      let replacement = Self.claim("\(name.prefix(56))_", &takenProperties)
+      for entity in entities { displaced["\(entity).\(name)"] = replacement }
     }
   }
 
-  /// The properties whose names are valid, but not in their place.
-  private func conflicts(in version: VersionDraft) -> Set<String> {
-    var found = Set<String>()
+  /// The properties whose names are valid, but not in their place, with the entities that declare them there.
+  private func conflicts(in version: VersionDraft) -> [String: Set<String>] {
+    var found = [String: Set<String>]()
+    func add(_ names: [String], in family: [EntityDraft]) {
+      for name in names where Self.isValidProperty(name) {
+        for entity in family
+        where entity.attributes.contains(where: { $0.source == name })
+          || entity.relationships.contains(where: { $0.source == name })
+        {
+          found[name, default: []].insert(entity.source)
+        }
+      }
+    }
     var families = [String: [EntityDraft]]()
     for entity in version.entities { families[version.root(of: entity.source), default: []].append(entity) }
     for (_, family) in families {
       // Names that differ only in case.
       let names = Set(family.flatMap { $0.attributes.map(\.source) + $0.relationships.map(\.source) })
-      for same in Dictionary(grouping: names, by: { $0.lowercased() }).values where same.count > 1 {
-        found.formUnion(same.sorted().dropFirst())
+      let valid = names.filter(Self.isValidProperty)
+      for same in Dictionary(grouping: valid, by: { $0.lowercased() }).values where same.count > 1 {
+        add(Array(same.sorted().dropFirst()), in: family)
       }
       // The table of a family uses these names for columns of subentities and for keys.
       let taken = Set(family.map { $0.source.lowercased() } + ["unique"])
       for attribute in family.flatMap(\.attributes)
       where attribute.composite != nil && taken.contains(attribute.source.lowercased()) {
-        found.insert(attribute.source)
+        add([attribute.source], in: family)
       }
     }
     // The place in an ordered to-many is `project.order`, which would be a path to such a property.
@@ -79,10 +101,7 @@ struct NameTable {
           } == true
       }
       guard isOrderedByToOne else { continue }
-      let names = version.lineage(of: entity.source).flatMap {
-        $0.attributes.map(\.source) + $0.relationships.map(\.source)
-      }
-      found.formUnion(names.filter { $0 == "order" })
+      add(["order"], in: version.lineage(of: entity.source))
     }
     return found
   }
@@ -133,7 +152,9 @@ struct NameTable {
   }
 
   func property(_ source: String, of entity: String, in version: Int) -> String {
-    if let name = overrides[version]?["\(entity).\(source)"] ?? properties[source] { return name }
+    if let name = overrides[version]?["\(entity).\(source)"] ?? displaced["\(entity).\(source)"] ?? properties[source] {
+      return name
+    }
     preconditionFailure("the table has every property: \(source)")
   }
 

@@ -36,6 +36,9 @@ extension VersionConverter {
       return converted
     }
     setLimits(attribute, source, subject, &converted)
+    if let range = Self.ranges[source], attribute.derivation == nil {
+      setRange(range, attribute, subject, &converted)
+    }
     if let pattern = attribute.settings["regularExpressionString"] {
       if source == .string || source == .uri {
         converted.set("pattern", .string(pattern.text))
@@ -97,9 +100,13 @@ extension VersionConverter {
       guard let setting = attribute.settings[name] else { continue }
       let isOfType = (source == .date) == (name == "defaultDateTimeInterval")
       guard isOfType, let value = Self.value(setting.text, source) else {
+        // Apps use such dates for "never".
+        let isDistant = isOfType && source == .date && Double(setting.text).map(\.isFinite) == true
         log.leaveOut(
           setting.place, subject,
-          "the default \"\(setting.text.excerpt)\": it is not a value of the type \(source.rawValue)")
+          isDistant
+            ? "the default \"\(setting.text.excerpt)\", in seconds since 2001: it is outside of the years 0001 to 9999"
+            : "the default \"\(setting.text.excerpt)\": it is not a value of the type \(source.rawValue)")
         continue
       }
       converted.set("default", value)
@@ -127,6 +134,28 @@ extension VersionConverter {
           setting.place, subject,
           "the \(member) \"\(setting.text.excerpt)\": it is not a limit of the type \(source.rawValue)")
       }
+    }
+  }
+
+  private static let ranges: [SourceType: ClosedRange<Int64>] = [
+    .integer16: Int64(Int16.min)...Int64(Int16.max), .integer32: Int64(Int32.min)...Int64(Int32.max),
+  ]
+
+  /// Limits an integer to the values of its type in the source, because a model file has integers of 64 bits only.
+  private mutating func setRange(
+    _ range: ClosedRange<Int64>, _ attribute: CoreDataModel.Attribute, _ subject: String,
+    _ converted: inout AttributeDraft
+  ) {
+    for (member, bound) in [("minimum", range.lowerBound), ("maximum", range.upperBound)] {
+      let stated = converted.members.first { $0.name == member }.flatMap { $0.value.integerValue }
+      if let stated {
+        guard !range.contains(stated) else { continue }
+        _ = converted.remove(member)
+        log.add(
+          .changed, attribute.place, subject,
+          "the \(member) \(stated) is not one of the type's values: it is \(bound)")
+      }
+      converted.set(member, .integer(bound))
     }
   }
 
@@ -235,9 +264,11 @@ extension VersionConverter {
         "a composite can't contain a composite: its attributes are members of \(composite.name), with the prefix "
           + "\(attribute.name)_")
       return inner.attributes.flatMap { member(of: inner, $0, outer: outer + [name]) }.map { member in
+        let earlier = [attribute.renamingIdentifier ?? attribute.name, member.identifier ?? member.source]
         var flat = AttributeDraft(
           source: "\(attribute.name)_\(member.source)", type: member.type, sourceType: member.sourceType,
-          identifier: nil, place: attribute.place, isOptional: member.isOptional || attribute.isOptional)
+          identifier: earlier.joined(separator: "_"), place: attribute.place,
+          isOptional: member.isOptional || attribute.isOptional)
         flat.members = member.members
         return flat
       }

@@ -247,6 +247,17 @@ struct VersionLinker {
         logs[index].leaveOut(place, part, "the renaming identifier \(identifier): \(reason)")
       }
     }
+    for composite in drafts[index].composites {
+      let earlier = index == 0 ? nil : drafts[index - 1].composites.first { $0.source == composite.source }
+      for attribute in composite.attributes {
+        guard let identifier = attribute.identifier, identifier != attribute.source else { continue }
+        let isUsed = earlier?.attributes.contains { [attribute.source, identifier].contains($0.source) } == true
+        guard !isUsed else { continue }
+        logs[index].leaveOut(
+          attribute.place, "\(composite.source).\(attribute.source)",
+          "the renaming identifier \(identifier): \(reason)")
+      }
+    }
   }
 }
 

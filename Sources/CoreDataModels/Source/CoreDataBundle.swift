@@ -22,8 +22,8 @@ public struct CoreDataBundle: Sendable {
   public let name: String
   /// The path that was read.
   public let path: String
-  /// The versions, oldest first: in the order of their names, with numbers in the order of their values. The bundle
-  /// itself records no order.
+  /// The versions in the order of their names, with numbers in the order of their values. The bundle itself records no
+  /// order; the conversion finds it.
   public let versions: [Version]
   /// The name of the version that the app uses; nil if the bundle does not state it.
   public let current: String?
@@ -45,7 +45,7 @@ public struct CoreDataBundle: Sendable {
   private init(name: String, path: String, versions: [Version], current: String?, others: [String]) {
     self.name = name
     self.path = path
-    self.versions = versions.sorted { Self.precedes($0.name, $1.name) }
+    self.versions = versions.sorted { VersionName($0.name) < VersionName($1.name) }
     self.current = current
     self.others = others
   }
@@ -59,9 +59,9 @@ public struct CoreDataBundle: Sendable {
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
       throw CoreDataModelError(path, nil, "there is no such file or folder")
     }
-    let last = lastComponent(of: path)
+    let last = lastComponent(of: absolute(path))
     guard isFolder else {
-      let name = parentName(of: path, without: ".xcdatamodel")
+      let name = parentName(of: absolute(path), without: ".xcdatamodel")
       let version = Version(name: name, file: path, bytes: try bytes(of: path))
       return CoreDataBundle(name: name, path: path, versions: [version])
     }
@@ -139,8 +139,8 @@ public struct CoreDataBundle: Sendable {
     attributes[.size] as? Int ?? (attributes[.size] as? UInt64).flatMap { Int(exactly: $0) }
   }
 
-  /// The name of the current version, from the property list that states it.
-  private static func currentVersion(_ file: String, _ folders: [String]) throws(CoreDataModelError) -> String {
+  /// The name of the current version, from the property list that states it; nil if the list is empty.
+  private static func currentVersion(_ file: String, _ folders: [String]) throws(CoreDataModelError) -> String? {
     let root: XMLElement
     do {
       root = try XMLReader.parse(try bytes(of: file), allowsDoctype: true)
@@ -151,6 +151,7 @@ public struct CoreDataBundle: Sendable {
     }
     let dictionary = root.children.first { $0.name == "dict" }
     let members = dictionary.map { $0.children } ?? []
+    if root.name == "plist", dictionary != nil, members.isEmpty { return nil }
     guard root.name == "plist", let place = members.firstIndex(where: { $0.text == "_XCCurrentVersionName" }),
       place + 1 < members.count, members[place + 1].name == "string"
     else {
@@ -171,6 +172,16 @@ public struct CoreDataBundle: Sendable {
     if let last = path.split(separator: "/").last { String(last) } else { path }
   }
 
+  /// The path from the root, without `.` and `..`.
+  private static func absolute(_ path: String) -> String {
+    let full = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    var parts = [Substring]()
+    for part in full.split(separator: "/") where part != "." {
+      if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+    }
+    return "/" + parts.joined(separator: "/")
+  }
+
   private static func stem(_ name: String, _ ending: String) -> String {
     name.hasSuffix(ending) ? String(name.dropLast(ending.count)) : name
   }
@@ -180,29 +191,5 @@ public struct CoreDataBundle: Sendable {
     let parts = path.split(separator: "/")
     guard parts.count > 1, parts[parts.count - 2].hasSuffix(ending) else { return "Model" }
     return stem(String(parts[parts.count - 2]), ending)
-  }
-
-  /// Whether a version comes before another: digits are compared as numbers, all else by its bytes.
-  static func precedes(_ left: String, _ right: String) -> Bool {
-    func parts(_ name: String) -> [(number: Int?, text: String)] {
-      var parts = [(number: Int?, text: String)]()
-      for scalar in name.unicodeScalars {
-        let isDigit = ("0"..."9").contains(scalar)
-        if let last = parts.last, (last.number != nil) == isDigit {
-          parts[parts.count - 1].text.unicodeScalars.append(scalar)
-        } else {
-          parts.append((isDigit ? 0 : nil, String(scalar)))
-        }
-        // A number beyond 64 bits comes after all others.
-        if isDigit { parts[parts.count - 1].number = Int(parts[parts.count - 1].text) ?? Int.max }
-      }
-      return parts
-    }
-    let (left, right) = (parts(left), parts(right))
-    for (one, other) in zip(left, right) {
-      if let a = one.number, let b = other.number, a != b { return a < b }
-      if one.text != other.text { return one.text < other.text }
-    }
-    return left.count < right.count
   }
 }

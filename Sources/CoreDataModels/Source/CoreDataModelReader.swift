@@ -152,8 +152,15 @@ struct CoreDataModelReader {
     fields.leaveOut(
       "versionHashModifier", because: "the hash of a version depends on its entities and properties only", &log)
     fields.leaveOut("syncable", unless: "YES", because: "every stored attribute is served to every client", &log)
-    // History keeps every deleted object, with all its values.
-    _ = fields.text("preserveAfterDeletion")
+    fields.leaveOut(
+      "preserveAfterDeletion", unless: "NO",
+      because: "there are no tombstones; history keeps every deleted object, with all its values", &log)
+    if !isDerived, expression != nil {
+      fields.leaveOut("derivationExpression", because: "the attribute is not derived", &log)
+    }
+    fields.change(
+      "attributeType", from: "Float",
+      "a Float of 32 bits becomes a double of 64 bits: it keeps more digits, and a program converts it", &log)
     fields.passOver("usesScalarValueType", "syncable", log: &log)
     fields.finish(&log)
     for child in element.children {
@@ -174,6 +181,10 @@ struct CoreDataModelReader {
       isOptional: fields.flag("optional", &log), renamingIdentifier: fields.word("elementID"), place: element.place)
     relationship.inverseEntity = fields.word("inverseEntity")
     relationship.deleteRule = fields.word("deletionRule")
+    fields.change(
+      "deletionRule", from: "No Action",
+      "Core Data deletes the object, and leaves the references of others to it; here a delete that would leave one is "
+        + "refused", &log)
     relationship.minimumCount = fields.count("minCount", &log)
     relationship.maximumCount = fields.count("maxCount", &log)
     fields.leaveOut(
@@ -270,9 +281,15 @@ extension CoreDataModelReader {
   private mutating func composite(_ element: XMLElement) {
     var fields = ElementFields(element, subject: "")
     let name = fields.name("name", &log)
+    fields = ElementFields(element, subject: name)
+    _ = fields.text("name")
     fields.leaveOut(
       "versionHashModifier", because: "the hash of a version depends on its entities and properties only", &log)
-    fields.passOver("syncable", "elementID", log: &log)
+    fields.leaveOut(
+      "elementID", unless: "",
+      because: "a composite is found by its name: in one with another name, the renaming identifiers of its attributes "
+        + "are not used", &log)
+    fields.passOver("syncable", log: &log)
     fields.finish(&log)
     var composite = CoreDataModel.Composite(name: name, attributes: [], place: element.place)
     for child in element.children {

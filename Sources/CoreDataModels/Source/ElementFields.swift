@@ -60,6 +60,13 @@ struct ElementFields {
     log.leaveOut(attribute.place, subject, "\(name)=\"\(attribute.value.excerpt)\": \(reason)")
   }
 
+  /// Reports an attribute whose counterpart differs, if it has the value.
+  mutating func change(_ name: String, from value: String, _ text: String, _ log: inout SourceLog) {
+    if let attribute = attribute(name), attribute.value == value {
+      log.add(.changed, attribute.place, subject, "\(name)=\"\(value)\": \(text)")
+    }
+  }
+
   /// Passes over attributes that only Xcode uses; the log lists them in one line.
   mutating func passOver(_ names: String..., log: inout SourceLog) {
     for name in names where attribute(name) != nil { log.passOver("\(element.name).\(name)") }

@@ -8,8 +8,8 @@ import GraphModel
 struct ExternalStorage: Sendable {
   private let folder: String
 
-  /// The maximum size of a file, in bytes: as much as fits into a commit.
-  static let maximumFileSize = 16 << 20
+  /// The maximum size of a file, in bytes: that of an object.
+  static let maximumFileSize = RowSize.maximum
 
   private static let inlineTag: UInt8 = 1
   private static let fileTag: UInt8 = 2
@@ -27,6 +27,34 @@ struct ExternalStorage: Sendable {
     let reason: String
   }
 
+  /// How a value of a column begins.
+  enum Form {
+    /// A reference to a file.
+    case file
+    /// Bytes after the tag that begin like a file of a known format.
+    case taggedFile
+    /// The byte 1, which is a tag or data.
+    case one
+    case other
+  }
+
+  /// How a value begins, from its first bytes; 38 are enough.
+  static func form(_ bytes: [UInt8]) -> Form {
+    if fileName(bytes) != nil { return .file }
+    guard bytes.first == inlineTag else { return .other }
+    let rest = bytes.dropFirst()
+    if formats.contains(where: { rest.starts(with: $0) }) { return .taggedFile }
+    // HEIC, MPEG-4 and QuickTime have their type after a length.
+    return rest.dropFirst(4).starts(with: "ftyp".utf8) ? .taggedFile : .one
+  }
+
+  /// The first bytes of JPEG, PNG, TIFF, gzip, and of formats that begin with text.
+  private static let formats: [[UInt8]] =
+    [
+      [0xFF, 0xD8, 0xFF], [0x89, 0x50, 0x4E, 0x47], [0x49, 0x49, 0x2A, 0], [0x4D, 0x4D, 0, 0x2A], [0x1F, 0x8B, 0x08],
+      [0x50, 0x4B, 0x03, 0x04],
+    ] + ["bplist", "GIF8", "%PDF-", "RIFF", "{\\rtf", "<?xml", "SQLite format 3"].map { Array($0.utf8) }
+
   /// The value of a tagged column. Bytes without a tag are from before the app stored values externally.
   func value(_ bytes: [UInt8]) throws(Failure) -> [UInt8] {
     if bytes.first == Self.inlineTag { return Array(bytes.dropFirst()) }
@@ -35,9 +63,7 @@ struct ExternalStorage: Sendable {
     do {
       reader = try FileReader(folder + "/" + name, name: "its external file \(name)")
       guard reader.size <= Self.maximumFileSize else {
-        throw Failure(
-          reason:
-            "its external file \(name) has \(reader.size) bytes; at most \(Self.maximumFileSize) fit into a commit")
+        throw Failure(reason: RowSize.reason(String(reader.size), file: name))
       }
       return try reader.read(atMost: reader.size)
     } catch let failure as Failure {

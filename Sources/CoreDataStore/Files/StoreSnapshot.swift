@@ -21,6 +21,9 @@ struct StoreSnapshot {
   /// The copy.
   var copy: String { folder + "/store" }
 
+  /// Whether the store uses a write-ahead log that is not beside it: it was closed, or copied without its log.
+  let isLogMissing: Bool
+
   private static let attempts = 5
   private static let header = Array("SQLite format 3\0".utf8)
   /// The highest version of the file format that SQLite has ever written: 2, with a write-ahead log.
@@ -37,6 +40,8 @@ struct StoreSnapshot {
     path = String(cString: real)
     free(real)
     try Self.checkHeader(path, name)
+    let header = try FileReader(path, name: name).read(atMost: 100)
+    isLogMissing = header.count == 100 && header[18] == Self.newestVersion && FileState(path + "-wal") == nil
     var template = Array((Self.temporaryFolder + "/core-data-XXXXXX").utf8CString)
     guard mkdtemp(&template) != nil else {
       throw Refusal(

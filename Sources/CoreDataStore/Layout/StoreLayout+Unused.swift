@@ -2,6 +2,17 @@ import GraphModel
 
 /// Parts of a store that the model lacks: each becomes a remark with the number of values or rows that are not taken.
 extension StoreLayout {
+  /// A store that was copied without its log may have no rows.
+  mutating func addMissingLog() throws {
+    if !file.isLogMissing { return }
+    for index in file.tables.indices {
+      if try file.database.statement("SELECT 1 FROM \(quoted(index)) LIMIT 1").step() { return }
+    }
+    remark(
+      "the store", "it has no rows, and its -wal, which may have them, is not beside it; copy that file with the store",
+      0)
+  }
+
   mutating func addUnusedTables() throws {
     for index in file.tables.indices {
       let rows = try file.database.statement("SELECT Z_ENT, count(*) FROM \(quoted(index)) GROUP BY 1 ORDER BY 1")
@@ -29,12 +40,11 @@ extension StoreLayout {
   mutating func addUnusedColumns() throws {
     for (index, table) in file.tables.enumerated() {
       for (place, column) in table.columns.enumerated() where !usedColumns[index].contains(place) {
-        // Z_PK and its like, and the entity of a reference, Z6_PARENT.
-        if column.hasPrefix("Z_") || !column.hasPrefix("Z") || column.dropFirst().first?.isNumber == true { continue }
+        if isBookkeeping(column) { continue }
         let numbers = columns.filter { file.entity($0.key)?.table == index && !$0.value.entity.isAbstract }.map(\.key)
         let list = numbers.sorted().map(String.init).joined(separator: ", ")
         let rows = try file.database.statement(
-          "SELECT count(*) FROM \(quoted(index)) WHERE \(StoreDatabase.quoted(column)) IS NOT NULL "
+          "SELECT count(*) FROM \(quoted(index)) WHERE typeof(\(StoreDatabase.quoted(column))) <> 'null' "
             + "AND Z_ENT IN (\(list))")
         guard try rows.step(), case .integer(let count) = rows.value(0), count > 0 else { continue }
         let (name, type) = describe(column, of: table)
@@ -42,6 +52,17 @@ extension StoreLayout {
           name, "the model \(model.name) has no such property\(type): its values are not taken", Int(count))
       }
     }
+  }
+
+  /// Whether a column belongs to Core Data: `Z_PK` and its like, an order, and the entity of a reference, `Z6_PARENT`.
+  /// An attribute may be called `_rev`.
+  private func isBookkeeping(_ column: String) -> Bool {
+    if ["Z_PK", "Z_ENT", "Z_OPT"].contains(column) || column.hasPrefix("Z_FOK_") || !column.hasPrefix("Z") {
+      return true
+    }
+    let rest = column.dropFirst()
+    let name = rest.drop { ("0"..."9").contains($0) }
+    return name.count < rest.count && name.hasPrefix("_")
   }
 
   mutating func addUnusedOrders() throws {

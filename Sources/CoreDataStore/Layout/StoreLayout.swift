@@ -59,6 +59,10 @@ package struct StoreLayout {
     package var reason: String
     /// The number of values or rows that are not imported; 0 if the remark is not about a loss.
     package var count: Int
+
+    package init(subject: String, reason: String, count: Int) {
+      (self.subject, self.reason, self.count) = (subject, reason, count)
+    }
   }
 
   /// The columns by the number of an entity in the store.
@@ -69,24 +73,27 @@ package struct StoreLayout {
   let model: Model
   private let names: StoreNames
   /// The attributes whose bytes are taken as they are, as `Entity.attribute`.
-  private let untagged: Set<String>
+  let untagged: Set<String>
+  /// The attributes whose bytes have a tag, as `Entity.attribute`.
+  let tagged: Set<String>
   var usedColumns = [Set<Int>]()
   var usedJoins = Set<String>()
   /// The columns of orders, after the names of their tables.
   var usedOrders = Set<String>()
 
   /// - Parameters:
-  ///   - names: names in the app by names in the model, `Entity` or `Entity.property`, where they differ.
+  ///   - names: names in the app by names in the model, `Entity` or `Entity.property`, where they differ. One that the
+  ///     store does not have is a name of an earlier version.
   ///   - untagged: attributes whose bytes have no tag of external storage, as `Entity.attribute`.
+  ///   - tagged: attributes whose bytes have one.
   /// - Throws: `Refusal` if no entity of the store is in the model, or the model lacks a name.
   package init(
-    _ file: CoreDataFile, _ model: Model, names: [String: String] = [:], untagged: Set<String> = []
+    _ file: CoreDataFile, _ model: Model, names: [String: String] = [:], untagged: Set<String> = [],
+    tagged: Set<String> = []
   ) throws {
-    (self.file, self.model, self.untagged) = (file, model, untagged)
+    (self.file, self.model, self.untagged, self.tagged) = (file, model, untagged, tagged)
     self.names = try StoreNames(file, model, given: names)
-    for name in untagged where StoreNames.property(name, in: model)?.attribute?.kind != .data {
-      throw Refusal(.malformed, "the model \(model.name) has no attribute \(name) of the type data")
-    }
+    try checkTags()
     usedColumns = file.tables.map { _ in [] }
     var isFound = false
     for stored in file.entities {
@@ -108,10 +115,20 @@ package struct StoreLayout {
     for entity in model.entities {
       for property in entity.relationships where property.owner == entity.number { try addList(property) }
     }
+    try addMissingLog()
     try addUnusedTables()
     try addUnusedColumns()
     try addUnusedOrders()
   }
+
+  /// The entity of the model with the name of one of the store.
+  package func entity(_ stored: String) -> Entity? { names.entity(stored) }
+
+  /// The names that an entity had in earlier versions: the one that the caller gave, and the one in the model.
+  func earlierNames(of entity: Entity) -> [String] { names.earlierNames(of: entity) }
+
+  /// The names that a property had in earlier versions: the one that the caller gave, and the one in the model.
+  func earlierNames(of property: Property) -> [String] { names.earlierNames(of: property) }
 
   /// The entity of the store with the name of one of the model.
   private func stored(_ number: EntityNumber) -> CoreDataFile.StoredEntity? {
@@ -132,8 +149,7 @@ package struct StoreLayout {
     for property in entity.properties {
       switch property.kind {
       case .attribute(let attribute):
-        // The graph computes these.
-        if attribute.isTransient || attribute.derivation != nil || attribute.assignment != nil { continue }
+        guard try isTaken(property, attribute, table) else { continue }
         guard let column = try column(of: property, table) else { continue }
         columns.attributes.append(
           AttributeColumn(
@@ -158,7 +174,29 @@ package struct StoreLayout {
     self.columns[stored.number] = columns
   }
 
-  private func name(_ property: Property) -> String { model.qualifiedName(of: property) }
+  /// Whether the values of a column are taken. The graph computes derived and assigned ones; a time of creation or of
+  /// the last change can be given with a new object.
+  private mutating func isTaken(_ property: Property, _ attribute: Attribute, _ table: Int) throws -> Bool {
+    let isAssigned = attribute.assignment != nil
+    guard attribute.isTransient || attribute.derivation != nil || isAssigned else { return true }
+    guard let column = file.tables[table].columns.firstIndex(of: columnName(property)) else { return false }
+    if attribute.assignment == .created || attribute.assignment == .updated { return true }
+    usedColumns[table].insert(column)
+    if attribute.derivation != nil { return false }
+    let rows = try file.database.statement(
+      "SELECT count(*) FROM \(quoted(table)) WHERE "
+        + "typeof(\(StoreDatabase.quoted(file.tables[table].columns[column]))) <> 'null'")
+    if try rows.step(), case .integer(let count) = rows.value(0), count > 0 {
+      remark(
+        name(property),
+        attribute.isTransient
+          ? "it is transient in the model \(model.name): its values are not taken"
+          : "the graph assigns it: the app's values are not taken", Int(count))
+    }
+    return false
+  }
+
+  func name(_ property: Property) -> String { model.qualifiedName(of: property) }
 
   private func isToMany(_ number: PropertyNumber) -> Bool { relationship(number).isToMany }
 
@@ -192,6 +230,13 @@ package struct StoreLayout {
       remark(name(property), "the store has no entity of this property", 0)
       return nil
     }
+    if let other = rival(of: property), !isOwn(base, property, columns, besides: other) {
+      remark(
+        name(property),
+        "which of the columns \(base)… belongs to it is not clear: \(other.name) may have the same one; name its "
+          + "column with --rename", 0)
+      return nil
+    }
     let wanted = place == 0 ? base : base + String(place)
     guard let column = columns.firstIndex(of: wanted) else {
       remark(name(property), "the store has no column \(wanted) of this property", 0)
@@ -215,6 +260,21 @@ package struct StoreLayout {
     return column
   }
 
+  /// Another property of the entity that may have the same column: Core Data tells names apart by case, and SQLite does
+  /// not; a converted name has an underscore or an x.
+  private func rival(of property: Property) -> Property? {
+    guard let entity = model.entity(property.owner) else { preconditionFailure("a property's entity is in its model") }
+    return entity.properties.first {
+      $0.number != property.number && !$0.isToMany && columnName($0) == columnName(property)
+    }
+  }
+
+  /// Whether a column has a property's exact name, and nothing suggests that it is another one's.
+  private func isOwn(_ column: String, _ property: Property, _ columns: [String], besides other: Property) -> Bool {
+    "Z" + property.name.uppercased() == column && !columns.contains(column + "1")
+      && other.renamed.map { "Z" + $0.uppercased() == column } != true
+  }
+
   /// The entities of the store that declare a property of the same name in the same table, sorted by number.
   private func namesakes(of property: Property) -> [CoreDataFile.StoredEntity] {
     let name = columnName(property)
@@ -228,27 +288,6 @@ package struct StoreLayout {
   }
 
   func quoted(_ table: Int) -> String { StoreDatabase.quoted(file.tables[table].name) }
-
-  /// Whether the bytes of a column begin with a tag: if a value refers to a file, or if all values have a tag.
-  private mutating func isTagged(_ property: Property, _ column: Int, _ table: Int) throws -> Bool {
-    if untagged.contains(name(property)) { return false }
-    let value = StoreDatabase.quoted(file.tables[table].columns[column])
-    let rows = try file.database.statement(
-      """
-      SELECT count(*), total(substr(\(value), 1, 1) = x'01'), \
-      total(substr(\(value), 1, 1) = x'02' AND length(\(value)) IN (37, 38) AND substr(\(value), 10, 1) = x'2d') \
-      FROM \(quoted(table)) WHERE typeof(\(value)) = 'blob' AND length(\(value)) > 0
-      """)
-    guard try rows.step(), case .integer(let count) = rows.value(0), case .real(let inline) = rows.value(1),
-      case .real(let files) = rows.value(2)
-    else { return false }
-    guard files > 0 || (inline > 0 && Int64(inline) == count) else { return false }
-    remark(
-      name(property),
-      "the first byte of its values is read as a tag of external storage (in files: \(Int64(files)), in the store: "
-        + "\(Int64(inline))); if it is data, name the attribute with --untagged", 0)
-    return true
-  }
 
   // MARK: - Lists
 

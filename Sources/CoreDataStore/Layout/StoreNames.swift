@@ -4,10 +4,14 @@ import GraphModel
 ///
 /// The names are equal, except where a name of the app is not possible in a model. Then the caller gives the name in
 /// the store, or the model states the earlier name of the part, or the conversion has changed the name: it appends an
-/// underscore or prepends an `x`, and removes accents.
+/// underscore or prepends an `x`, and removes accents. A name that the caller gives and the store does not have is one
+/// of an earlier version of the app.
 struct StoreNames {
   private var entities = [String: Entity]()
   private var properties = [PropertyNumber: String]()
+  /// The names of earlier versions that the caller gave.
+  private var earlierEntities = [EntityNumber: String]()
+  private var earlierProperties = [PropertyNumber: String]()
 
   /// - Parameter given: names in the app by names in the model, `Entity` or `Entity.property`.
   /// - Throws: `Refusal` for a name that the model does not have.
@@ -16,10 +20,15 @@ struct StoreNames {
       throw Refusal(.malformed, "the model \(model.name) has no entity or property \(name)")
     }
     for entity in model.entities {
-      let candidates = Self.candidates(entity.name, entity.renamed, given[entity.name])
+      var given = given[entity.name]
+      if let name = given, !file.entities.contains(where: { $0.name == name }) {
+        earlierEntities[entity.number] = name
+        given = nil
+      }
+      let candidates = Self.candidates(entity.name, entity.renamed, given)
       let name =
         candidates.first { name in file.entities.contains { $0.name == name } }
-        ?? file.entities.map(\.name).first { given[entity.name] == nil && Self.isSpelled(entity.name, as: $0) }
+        ?? file.entities.map(\.name).first { given == nil && Self.isSpelled(entity.name, as: $0) }
       if let name { entities[name] = entity }
     }
     for (stored, entity) in entities {
@@ -28,19 +37,39 @@ struct StoreNames {
       for property in entity.properties {
         // Inherited properties have the name of their owner's.
         guard property.owner == entity.number else { continue }
-        let given = given[model.qualifiedName(of: property)]
-        let candidates = Self.candidates(property.name, property.renamed, given)
-        let known = candidates.first { name in
-          let capitals = Self.capitals(name)
-          return columns.contains("Z" + capitals)
-            || file.joins.contains { $0.columns.contains { JoinColumn($0)?.isNamed(capitals) == true } }
+        var given = given[model.qualifiedName(of: property)]
+        if let name = given, !Self.isStored(name, columns, file) {
+          earlierProperties[property.number] = name
+          given = nil
         }
-        properties[property.number] =
-          known
-          ?? columns.filter { $0.hasPrefix("Z") && !$0.hasPrefix("Z_") }.map { String($0.dropFirst()) }
+        let known = Self.candidates(property.name, property.renamed, given).first { Self.isStored($0, columns, file) }
+        let spelled = columns.filter { $0.hasPrefix("Z") && !$0.hasPrefix("Z_") }.map { String($0.dropFirst()) }
           .first { given == nil && Self.isSpelled(property.name, as: $0) }
+        properties[property.number] = known ?? spelled ?? earlierProperties[property.number]
       }
     }
+  }
+
+  /// Whether a table has a column of a property, or the store has a join table of it.
+  private static func isStored(_ name: String, _ columns: [String], _ file: CoreDataFile) -> Bool {
+    let capitals = Self.capitals(name)
+    return columns.contains("Z" + capitals)
+      || file.joins.contains { $0.columns.contains { JoinColumn($0)?.isNamed(capitals) == true } }
+  }
+
+  /// Whether the app may have a property with a name of a model.
+  static func isStored(_ name: String, in table: CoreDataFile.RowTable, _ file: CoreDataFile) -> Bool {
+    candidates(name, nil, nil).contains { isStored($0, table.columns, file) }
+  }
+
+  /// The names that an entity had in earlier versions: the one that the caller gave, and the one in the model.
+  func earlierNames(of entity: Entity) -> [String] {
+    [earlierEntities[entity.number], entity.renamed].compactMap(\.self)
+  }
+
+  /// The names that a property had in earlier versions: the one that the caller gave, and the one in the model.
+  func earlierNames(of property: Property) -> [String] {
+    [earlierProperties[property.number], property.renamed].compactMap(\.self)
   }
 
   /// The entity of the model with the name of one of the store.
@@ -68,8 +97,19 @@ struct StoreNames {
     let plain = stored.folded(.diacriticInsensitive).unicodeScalars.map { scalar in
       scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)) ? scalar : "_"
     }
-    return stored.utf8.contains { $0 >= 0x80 }
-      && Self.capitals(name) == String(String.UnicodeScalarView(plain)).uppercased()
+    let capitals = Self.capitals(name)
+    let spelled = String(String.UnicodeScalarView(plain)).uppercased()
+    if stored.utf8.contains(where: { $0 >= 0x80 }), capitals == spelled { return true }
+    // In capitals ß is SS, and the conversion writes _ for it.
+    return capitals.contains("_") && stored == stored.uppercased() && isSharpS(capitals[...], spelled[...])
+  }
+
+  /// Whether two names are equal, where an underscore of the first one may be `SS`.
+  private static func isSharpS(_ name: Substring, _ stored: Substring) -> Bool {
+    let common = zip(name, stored).prefix { $0 == $1 }.count
+    let (name, stored) = (name.dropFirst(common), stored.dropFirst(common))
+    if name.isEmpty || stored.isEmpty { return name.isEmpty && stored.isEmpty }
+    return name.first == "_" && stored.hasPrefix("SS") && isSharpS(name.dropFirst(), stored.dropFirst(2))
   }
 
   /// A member of a composite has a dot.

@@ -1,6 +1,6 @@
 /// The model as the file `contents` of an `.xcdatamodel`, from which `graph-generate convert` makes a model file.
 ///
-/// A store has no rules of values, indexes or fetch requests, and this text has none either.
+/// A store has no rules of values, and this text has neither those nor the fetch requests.
 extension CachedModel {
   /// The text of the file.
   package var contents: String {
@@ -14,10 +14,14 @@ extension CachedModel {
       lines.append(
         Self.element(
           "entity",
-          [("name", entity.name), ("parentEntity", entity.parent), ("isAbstract", entity.isAbstract ? "YES" : nil)],
+          [
+            ("name", entity.name), ("parentEntity", entity.parent), ("isAbstract", entity.isAbstract ? "YES" : nil),
+            ("elementID", entity.renamed),
+          ],
           indent: 4, isOpen: true))
       lines += entity.attributes.filter { !inherited.contains($0.name) }.map(Self.line)
       lines += entity.relationships.filter { !inherited.contains($0.name) }.map(line)
+      lines += entity.indexes.flatMap(Self.lines)
       lines += Self.constraints(entity.unique)
       lines.append("    </entity>")
     }
@@ -42,8 +46,28 @@ extension CachedModel {
         ("name", attribute.name), ("optional", attribute.isOptional ? "YES" : nil),
         ("transient", attribute.isTransient ? "YES" : nil), ("attributeType", attribute.typeName),
         ("defaultValueString", attribute.type == dateType ? nil : attribute.defaultValue),
+        ("valueTransformerName", attribute.transformer), ("elementID", attribute.renamed),
       ], indent: 8)
   }
+
+  private static func lines(_ index: Index) -> [String] {
+    let predicate = index.isPartial ? archived : nil
+    let head = element(
+      "fetchIndex", [("name", index.name), ("partialIndexPredicate", predicate)], indent: 8, isOpen: true)
+    let elements = index.elements.map { part in
+      element(
+        "fetchIndexElement",
+        [
+          ("property", part.property), ("expression", part.property == nil ? archived : nil), ("type", "Binary"),
+          ("order", part.isAscending ? "ascending" : "descending"),
+        ],
+        indent: 12)
+    }
+    return [head] + elements + ["        </fetchIndex>"]
+  }
+
+  /// In the place of a predicate or an expression, which a conversion then reports.
+  private static let archived = "(archived in the store)"
 
   private static let dateType: Int64 = 900
 
@@ -61,6 +85,7 @@ extension CachedModel {
         ("ordered", relationship.isOrdered ? "YES" : nil), ("destinationEntity", relationship.destination),
         ("inverseName", relationship.inverse),
         ("inverseEntity", relationship.inverse == nil ? nil : relationship.destination),
+        ("elementID", relationship.renamed),
       ], indent: 8)
   }
 

@@ -11,6 +11,18 @@ package struct CachedModel: Sendable {
     package var attributes = [Attribute]()
     package var relationships = [Relationship]()
     package var unique = [[String]]()
+    /// The name in an earlier version; nil if it is the same.
+    package var renamed: String?
+    package var indexes = [Index]()
+  }
+
+  /// A fetch index: its name, and the properties and directions of its elements.
+  package struct Index: Sendable {
+    package var name: String
+    /// The property is nil for an expression.
+    package var elements: [(property: String?, isAscending: Bool)]
+    /// Whether it has the objects that satisfy a predicate only.
+    package var isPartial: Bool
   }
 
   package struct Attribute: Sendable {
@@ -21,6 +33,9 @@ package struct CachedModel: Sendable {
     package var isTransient: Bool
     /// The default of a number, a boolean or a string; nil for none, and for one of another type.
     package var defaultValue: String?
+    /// The name in an earlier version; nil if it is the same.
+    package var renamed: String?
+    package var transformer: String?
 
     /// The type's name, as Xcode's model file has it.
     package var typeName: String { if let name = CachedModel.typeNames[type] { name } else { "type \(type)" } }
@@ -37,6 +52,8 @@ package struct CachedModel: Sendable {
     package var deleteRule: Int64?
     package var minimumCount: Int64?
     package var maximumCount: Int64?
+    /// The name in an earlier version; nil if it is the same.
+    package var renamed: String?
   }
 
   package var entities: [Entity]
@@ -53,8 +70,14 @@ package struct CachedModel: Sendable {
   /// Reads the content of `Z_MODELCACHE`; nil if it can't be read.
   package init?(content: [UInt8]) {
     guard let bytes = try? Inflate.decompress(content, limit: Self.maximumSize),
-      let list = try? PropertyList(parsing: bytes), let archive = KeyedArchive(list),
-      let model = archive.object(list["$top"]?["root"]),
+      let list = try? PropertyList(parsing: bytes)
+    else { return nil }
+    self.init(list)
+  }
+
+  /// Reads a keyed archive; nil if it is not one of a model.
+  init?(_ list: PropertyList) {
+    guard let archive = KeyedArchive(list), let model = archive.object(list["$top"]?["root"]),
       let entities = archive.dictionary(archive.member("NSEntities", of: model))
     else { return nil }
     self.entities = entities.values.compactMap { Self.entity($0, archive) }.sorted { $0.name < $1.name }
@@ -75,7 +98,9 @@ package struct CachedModel: Sendable {
         entity.attributes.append(
           Attribute(
             name: name, type: type, isOptional: isOptional, isTransient: archive.flag("NSIsTransient", of: property),
-            defaultValue: archive.text("NSDefaultValue", of: property)))
+            defaultValue: archive.text("NSDefaultValue", of: property),
+            renamed: archive.earlierName(of: property, name),
+            transformer: archive.string("NSValueTransformerName", of: property)))
       } else if let destination = archive.string("_NSDestinationEntityName", of: property) {
         // 0 is no maximum.
         let maximum = archive.member("NSMaxCount", of: property)?.integerValue
@@ -84,10 +109,13 @@ package struct CachedModel: Sendable {
             name: name, destination: destination, inverse: archive.string("_NSInverseRelationshipName", of: property),
             isToMany: maximum != 1, isOrdered: archive.flag("NSIsOrdered", of: property), isOptional: isOptional,
             deleteRule: archive.member("NSDeleteRule", of: property)?.integerValue,
-            minimumCount: archive.member("NSMinCount", of: property)?.integerValue, maximumCount: maximum))
+            minimumCount: archive.member("NSMinCount", of: property)?.integerValue, maximumCount: maximum,
+            renamed: archive.earlierName(of: property, name)))
       }
     }
     entity.unique = archive.lists("NSUniqueTuples", of: object)
+    entity.renamed = archive.earlierName(of: object, name)
+    entity.indexes = archive.indexes(of: object)
     return entity
   }
 }
@@ -129,6 +157,26 @@ private struct KeyedArchive {
     case .integer(let number): String(number)
     case .real(let number): String(number)
     default: string(name, of: object)
+    }
+  }
+
+  /// The renaming identifier of a part, which is its own name if it has none.
+  func earlierName(of object: PropertyList, _ name: String) -> String? {
+    string("NSRenamingIdentifier", of: object).flatMap { $0.isEmpty || $0 == name ? nil : $0 }
+  }
+
+  /// The fetch indexes of an entity. The archives of predicates and expressions are not read.
+  func indexes(of object: PropertyList) -> [CachedModel.Index] {
+    guard let list = items(member("NSFetchIndexDescriptions", of: object)) else { return [] }
+    return list.compactMap { self.object($0) }.compactMap { index in
+      guard let name = string("NSIndexName", of: index), let elements = items(member("NSIndexElements", of: index))
+      else { return nil }
+      let parts = elements.compactMap { self.object($0) }.map { element in
+        (property: string("NSPropertyName", of: element), isAscending: flag("NSAscending", of: element))
+      }
+      if parts.isEmpty { return nil }
+      return CachedModel.Index(
+        name: name, elements: parts, isPartial: member("NSPartialIndexPredicate", of: index) != nil)
     }
   }
 

@@ -13,6 +13,8 @@ package enum AttributeConversion {
   /// The reason why a value can't be converted.
   package struct Failure: Error, Hashable {
     package let reason: String
+    /// The nearest date that a model can have; nil for anything but a date outside of them.
+    package var nearest: Timestamp?
   }
 
   /// The value of an attribute.
@@ -69,7 +71,8 @@ package enum AttributeConversion {
   /// The nearest microsecond to a number of seconds since 2001; of two, the later one.
   package static func date(_ seconds: Double) throws(Failure) -> Timestamp {
     let floor = seconds.rounded(.down)
-    guard let whole = Int64(exactly: floor) else { throw Failure(reason: "\(seconds) seconds are not a date") }
+    guard seconds.isFinite else { throw Failure(reason: "\(seconds) seconds are not a date") }
+    guard let whole = Int64(exactly: floor) else { throw outside(String(seconds), isBefore: seconds < 0) }
     // The difference is exact. The product is not, if the fraction has many digits: `rest` is its rounding error.
     let fraction = seconds - floor
     let product = fraction * 1_000_000
@@ -83,8 +86,20 @@ package enum AttributeConversion {
     let (unix, overflow1) = whole.addingReportingOverflow(referenceDate)
     let (product, overflow2) = unix.multipliedReportingOverflow(by: 1_000_000)
     let (sum, overflow3) = product.addingReportingOverflow(microseconds)
-    if overflow1 || overflow2 || overflow3 { throw Failure(reason: "\(whole) seconds are not a date") }
+    if overflow1 || overflow2 || overflow3 || !RFC3339.range.contains(sum) {
+      throw outside(String(whole), isBefore: whole < 0)
+    }
     return sum
+  }
+
+  /// `Date.distantPast`, in seconds since 2001: two days before the year 1.
+  private static let distantPast = "-63114076800"
+
+  private static func outside(_ seconds: String, isBefore: Bool) -> Failure {
+    let name = seconds == distantPast ? " (Date.distantPast)" : ""
+    return Failure(
+      reason: "the date \(seconds)\(name), in seconds since 2001, is outside of the years 0001 to 9999",
+      nearest: isBefore ? RFC3339.range.lowerBound : RFC3339.range.upperBound)
   }
 
   // MARK: - Decimals

@@ -24,9 +24,12 @@ package struct SourceRow: Sendable {
   package struct Problem: Hashable, Sendable {
     package let property: Property
     package let reason: String
+    /// Whether the row has another value instead, and not none.
+    package var isReplaced = false
 
     package static func == (left: Problem, right: Problem) -> Bool {
       left.property.number == right.property.number && left.reason == right.reason
+        && left.isReplaced == right.isReplaced
     }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(property.number) }
@@ -50,8 +53,29 @@ package final class SourceReader {
 
   private let file: CoreDataFile
   private let layout: StoreLayout
-  /// A statement for the row of a key, and the places of the columns in it, by table.
-  private var statements = [Int: StoreStatement]()
+  private var tables = [Int: Table]()
+
+  /// The columns of a table that are read, and a statement for the row of a key, after its entity and its version.
+  private struct Table {
+    let columns: [Int]
+    /// The places of the columns in the statement.
+    let places: [Int: Int]
+    let statement: StoreStatement
+  }
+
+  /// A value of a row.
+  private enum Cell {
+    case value(StoreValue)
+    /// A value that SQLite does not return, with its size if that is known.
+    case tooLarge(Int64?)
+  }
+
+  /// The entity of the row, its version, and the values of the read columns.
+  private struct Cells {
+    var entity: Int64?
+    var version: Int64?
+    var values: [Cell]
+  }
 
   package init(_ file: CoreDataFile, _ layout: StoreLayout) { (self.file, self.layout) = (file, layout) }
 
@@ -82,6 +106,23 @@ package final class SourceReader {
     file.tables.firstIndex { $0.root == root }.map { StoreLayout.RowKey(table: $0, key: key) }
   }
 
+  /// The root entities of the store's tables.
+  package var roots: [String] { file.tables.map(\.root) }
+
+  /// The entity of the model with the name of one of the store.
+  package func entity(_ stored: String) -> Entity? { layout.entity(stored) }
+
+  /// The names that an entity had in earlier versions: the one that the caller gave, and the one in the model.
+  package func earlierNames(of entity: Entity) -> [String] { layout.earlierNames(of: entity) }
+
+  /// The names that a property had in earlier versions: the one that the caller gave, and the one in the model.
+  package func earlierNames(of property: Property) -> [String] { layout.earlierNames(of: property) }
+
+  /// Whether the app may have a property with a name, of the entity of a row.
+  package func hasProperty(_ name: String, in key: StoreLayout.RowKey) -> Bool {
+    StoreNames.isStored(name, in: file.tables[key.table], file)
+  }
+
   /// Whether the store has a row, of any entity.
   package func exists(_ key: StoreLayout.RowKey) throws -> Bool {
     let rows = try file.database.statement(
@@ -109,53 +150,128 @@ package final class SourceReader {
   /// Reads a row.
   /// - Throws: `UnreadableRow` if it can't be taken as a whole; `Refusal` if the store can't be read.
   package func row(_ key: StoreLayout.RowKey) throws -> SourceRow {
-    let table = file.tables[key.table]
-    let statement: StoreStatement
-    if let known = statements[key.table] {
-      statement = known
-    } else {
-      let columns =
-        (["Z_ENT", table.columns.contains("Z_OPT") ? "Z_OPT" : "NULL"]
-        + table.columns.map(StoreDatabase.quoted)).joined(separator: ", ")
-      statement = try file.database.statement(
-        "SELECT \(columns) FROM \(StoreDatabase.quoted(table.name)) WHERE Z_PK = ?")
-      statements[key.table] = statement
+    let table = try self.table(key.table)
+    let cells = try self.cells(key, table)
+    guard let number = cells.entity, let stored = file.entity(number) else {
+      throw UnreadableRow(reason: "Z_PRIMARYKEY does not list the entity of the row")
     }
+    guard stored.table == key.table else {
+      throw UnreadableRow(
+        reason: "its Z_ENT is \(number), \(stored.name), whose rows are not in the table \(file.tables[key.table].name)"
+      )
+    }
+    guard let columns = layout.columns[number] else {
+      throw UnreadableRow(reason: "the model has no entity of the row")
+    }
+    let version: Int64 = if let version = cells.version { version } else { 0 }
+    var row = SourceRow(key: key, entity: columns.entity, version: version, fields: [], problems: [])
+    row.fields.reserveCapacity(columns.attributes.count + columns.references.count)
+    func cell(_ column: Int) -> Cell {
+      guard let place = table.places[column] else { preconditionFailure("the columns of entities are read") }
+      return cells.values[place]
+    }
+    for attribute in columns.attributes { add(attribute, cell(attribute.column), to: &row) }
+    for reference in columns.references { add(reference, cell(reference.column), to: &row) }
+    try RowSize.fit(&row)
+    return row
+  }
+
+  private func table(_ index: Int) throws -> Table {
+    if let known = tables[index] { return known }
+    // A value of another column may be too large to be read, and nothing needs it.
+    let used = layout.columns.filter { file.entity($0.key)?.table == index }.values
+    let columns = Set(used.flatMap { $0.attributes.map(\.column) + $0.references.map(\.column) }).sorted()
+    let table = file.tables[index]
+    let list =
+      (["Z_ENT", table.columns.contains("Z_OPT") ? "Z_OPT" : "NULL"]
+      + columns.map { StoreDatabase.quoted(table.columns[$0]) }).joined(separator: ", ")
+    let statement = try file.database.statement(
+      "SELECT \(list) FROM \(StoreDatabase.quoted(table.name)) WHERE Z_PK = ?")
+    let places = Dictionary(uniqueKeysWithValues: columns.enumerated().map { ($1, $0) })
+    let made = Table(columns: columns, places: places, statement: statement)
+    tables[index] = made
+    return made
+  }
+
+  private func cells(_ key: StoreLayout.RowKey, _ table: Table) throws -> Cells {
+    let statement = table.statement
     statement.reset()
     statement.bind(1, key.key)
     defer { statement.reset() }
     do {
       guard try statement.step() else { throw UnreadableRow(reason: "it can't be found by its key") }
     } catch is StoreDatabase.ValueTooLarge {
-      throw UnreadableRow(reason: "a value has more than \(StoreDatabase.maximumValueSize) bytes")
+      return try cellsOneByOne(key, table)
     }
-    guard let number = statement.integer(0), let columns = layout.columns[number] else {
-      throw UnreadableRow(reason: "Z_PRIMARYKEY does not list the entity of the row")
-    }
-    let version: Int64 = if let version = statement.integer(1) { version } else { 0 }
-    var row = SourceRow(key: key, entity: columns.entity, version: version, fields: [], problems: [])
-    row.fields.reserveCapacity(columns.attributes.count + columns.references.count)
-    for attribute in columns.attributes { add(attribute, statement.value(attribute.column + 2), to: &row) }
-    for reference in columns.references { add(reference, statement.value(reference.column + 2), to: &row) }
-    return row
+    return Cells(
+      entity: statement.integer(0), version: statement.integer(1),
+      values: table.columns.indices.map { .value(statement.value($0 + 2)) })
   }
 
-  private func add(_ column: StoreLayout.AttributeColumn, _ stored: StoreValue, to row: inout SourceRow) {
+  /// Reads each column of a row by itself, so that a value that is too large costs only itself.
+  private func cellsOneByOne(_ key: StoreLayout.RowKey, _ table: Table) throws -> Cells {
+    let stored = file.tables[key.table]
+    func read(_ expression: String) throws -> StoreValue {
+      let statement = try file.database.statement(
+        "SELECT \(expression) FROM \(StoreDatabase.quoted(stored.name)) WHERE Z_PK = ?")
+      statement.bind(1, key.key)
+      guard try statement.step() else { throw UnreadableRow(reason: "it can't be found by its key") }
+      return statement.value(0)
+    }
+    var cells = Cells(
+      entity: try read("Z_ENT").integer, version: stored.columns.contains("Z_OPT") ? try read("Z_OPT").integer : nil,
+      values: [])
+    for column in table.columns {
+      let name = StoreDatabase.quoted(stored.columns[column])
+      do {
+        cells.values.append(.value(try read(name)))
+      } catch is StoreDatabase.ValueTooLarge {
+        // SQLite knows the size of bytes without reading them, but not that of a text.
+        cells.values.append(.tooLarge(try read("CASE WHEN typeof(\(name)) = 'blob' THEN length(\(name)) END").integer))
+      }
+    }
+    return cells
+  }
+
+  private func add(_ column: StoreLayout.AttributeColumn, _ cell: Cell, to row: inout SourceRow) {
+    let property = column.property
+    guard case .value(var stored) = cell else {
+      let size: String =
+        if case .tooLarge(let size?) = cell { String(size) } else { "more than \(StoreDatabase.maximumValueSize)" }
+      row.problems.append(SourceRow.Problem(property: property, reason: RowSize.reason(size)))
+      return
+    }
     do {
-      var stored = stored
       if column.isTagged, case .blob(let bytes) = stored { stored = .blob(try file.external.value(bytes)) }
       let value = try AttributeConversion.value(stored, column.attribute)
-      row.fields.append((column.property, .value(value)))
+      let content = SourceRow.Content.value(value)
+      guard RowSize.bytes(content) <= RowSize.maximum else {
+        row.problems.append(
+          SourceRow.Problem(property: property, reason: RowSize.reason(String(RowSize.bytes(content)))))
+        return
+      }
+      row.fields.append((property, content))
     } catch let failure as ExternalStorage.Failure {
-      row.problems.append(SourceRow.Problem(property: column.property, reason: failure.reason))
+      row.problems.append(SourceRow.Problem(property: property, reason: failure.reason))
     } catch let failure as AttributeConversion.Failure {
-      row.problems.append(SourceRow.Problem(property: column.property, reason: failure.reason))
+      guard let nearest = failure.nearest else {
+        row.problems.append(SourceRow.Problem(property: property, reason: failure.reason))
+        return
+      }
+      // An app uses such a date for "never", which is null here if it can be.
+      row.fields.append((property, .value(property.isOptional ? .null : .date(nearest))))
+      row.problems.append(
+        SourceRow.Problem(
+          property: property,
+          reason: failure.reason + (property.isOptional ? "" : "; it is \(RFC3339.text(nearest)) here"),
+          isReplaced: !property.isOptional))
     } catch {
       preconditionFailure("a value is converted or has a reason: \(error)")
     }
   }
 
-  private func add(_ column: StoreLayout.ReferenceColumn, _ stored: StoreValue, to row: inout SourceRow) {
+  private func add(_ column: StoreLayout.ReferenceColumn, _ cell: Cell, to row: inout SourceRow) {
+    let stored: StoreValue = if case .value(let value) = cell { value } else { .blob([]) }
     switch stored {
     case .null: row.fields.append((column.property, .reference(nil)))
     case .integer(let key):

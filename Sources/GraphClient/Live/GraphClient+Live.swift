@@ -15,7 +15,7 @@ extension GraphClient {
   ///   - offset: the number of objects to skip; with a limit only.
   ///   - limit: the maximum number of objects, from 1 to 1,000, of a long result. It sorts by the object's own
   ///     properties, and has no sections. Nil for all of them.
-  ///   - prefetch: relationships to load with the objects, beside those of `sort`. The first snapshot has them.
+  ///   - prefetch: relationships to load with the objects, beside those of `sort`. Each snapshot has them.
   /// - Returns: snapshots. `.now` in the predicate is the time of this call.
   public func live<Object: ManagedObject>(
     _ type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
@@ -74,7 +74,7 @@ extension GraphClient {
     to type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
     prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
   ) async throws -> LiveQueryHandle {
-    LiveQueryHandle(try await follow(type, where: predicate, prefetching: prefetch), of: self)
+    LiveQueryHandle(try await follow(type, where: predicate, prefetch: prefetch), of: self)
   }
 
   /// Follows a part of the objects of a class that satisfy a predicate, in an order. Returns when its first rows have
@@ -93,7 +93,7 @@ extension GraphClient {
   ) async throws -> LiveQueryHandle {
     let query = try await follow(
       try entity(of: type), where: GraphPredicate(type, where: predicate), sort: [SortKey](type, by: sort),
-      offset: offset, limit: limit, prefetching: RelationshipTree(type, prefetch))
+      offset: offset, limit: limit, prefetch: RelationshipTree(type, prefetch))
     return LiveQueryHandle(query, of: self)
   }
 
@@ -115,6 +115,33 @@ extension GraphClient {
       to: type, where: { attribute($0).isTrue }, sort: sort, offset: offset, limit: limit, prefetch: prefetch)
   }
 
+  /// Follows a query of an entity that is known only at run time; returns when its first result has arrived.
+  /// - Parameter prefetch: relationships to load with its objects, and with those that join it later. Observers
+  ///   receive such an object immediately, and the objects that were loaded for it as `refreshed`.
+  /// - Throws: `Refusal`; `CancellationError` if the task is cancelled.
+  public func subscribe(
+    to entity: Entity, where predicate: GraphPredicate = .always, prefetch: RelationshipTree = .none
+  ) async throws -> LiveQueryHandle {
+    LiveQueryHandle(try await follow(entity, where: predicate, prefetch: prefetch), of: self)
+  }
+
+  /// Follows a part of a query's ordered result, of an entity that is known only at run time. Returns when its first
+  /// rows have arrived.
+  /// - Parameters:
+  ///   - sort: over the object's own properties; ids break ties.
+  ///   - offset: the number of rows to skip.
+  ///   - limit: the maximum number of rows, from 1 to 1,000.
+  ///   - prefetch: relationships to load with its objects, and with those that join it later.
+  /// - Throws: as the form for a class.
+  public func subscribe(
+    to entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey], offset: Int = 0, limit: Int,
+    prefetch: RelationshipTree = .none
+  ) async throws -> LiveQueryHandle {
+    let query = try await follow(
+      entity, where: predicate, sort: sort, offset: offset, limit: limit, prefetch: prefetch)
+    return LiveQueryHandle(query, of: self)
+  }
+
   // MARK: - Requests
 
   private func request<Object: ManagedObject>(
@@ -133,7 +160,7 @@ extension GraphClient {
     var request = ResultsRequest(
       entity: entity.number, predicate: predicate.bound(now: Self.now), sort: order, section: sectionKey?.path,
       // The order reads the objects at the ends of its paths.
-      prefetching: order.reduce(loaded) { $0.adding($1.path.relationships) })
+      prefetch: order.reduce(loaded) { $0.adding($1.path.relationships) })
     request.window = limit.map { ResultsWindow(offset: offset, limit: $0) }
     return request
   }

@@ -20,7 +20,7 @@ final class LiveQuery<Object: ManagedObject>: RunningQuery, ResultsControllerDel
   private let source: LiveQuerySource
 
   init(_ request: ResultsRequest, of client: GraphClient) {
-    source = LiveQuerySource(request, in: client.context)
+    source = LiveQuerySource(request, in: client.context, showsCompleteObjects: true)
     controller = ResultsController(source, in: client.context)
     controller.delegate = self
   }
@@ -35,10 +35,20 @@ final class LiveQuery<Object: ManagedObject>: RunningQuery, ResultsControllerDel
   /// The query in the context; nil when it has ended.
   var query: QueryID? { source.query }
 
+  /// Whether the objects of the newest snapshot have the relationships that the query prefetches.
+  var isComplete: Bool { source.isComplete }
+
   /// The newest snapshot.
   /// - Parameter difference: its difference from the reader's previous one.
   func snapshot(_ difference: LiveDifference?) -> LiveSnapshot<Object> {
-    LiveSnapshot(controller.snapshot, objects: objects, difference: difference, totalCount: controller.totalCount)
+    snapshot(of: controller.snapshot, difference)
+  }
+
+  /// The snapshot of the newest rows.
+  func snapshot(of rows: ResultsSnapshot, _ difference: LiveDifference?) -> LiveSnapshot<Object> {
+    let members = SnapshotMembers(
+      objects: objects, companions: source.query.flatMap { source.context.prefetchedObjects(of: $0) })
+    return LiveSnapshot(rows, members, difference: difference, totalCount: controller.totalCount)
   }
 
   // MARK: - The controller's delegate

@@ -33,6 +33,9 @@ public final class LiveQueryHandle {
     client.context.result(of: id, sort: [SortKey](type, by: sort)).compactMap { $0 as? Object }
   }
 
+  /// The current objects of an entity that is known only at run time, in the given order.
+  public func objects(sort: [SortKey] = []) -> [ManagedObject] { client.context.result(of: id, sort: sort) }
+
   /// The visible rows of a window; nil for a query without one.
   public var window: QueryWindow? { client.context.window(of: id) }
 

@@ -18,21 +18,9 @@ public final class LiveResults<Object: ManagedObject> {
   public private(set) var isLoading = true
   @ObservationIgnored private let query: LiveQuery<Object>
   @ObservationIgnored private var lease: LiveQueryLease?
-  @ObservationIgnored private var prefetch: Prefetch
-  /// Starts a task on the client's actor.
-  @ObservationIgnored private let spawn: (@escaping () async -> Void) -> Void
-
-  /// The loading of the relationships of the first result, before which it is not shown.
-  private enum Prefetch {
-    case needed(wait: (QueryID) async throws -> Void)
-    case running
-    case complete
-  }
 
   init(_ request: ResultsRequest, of client: GraphClient) {
     query = LiveQuery(request, of: client)
-    spawn = { [weak client] body in client?.spawn(body) }
-    prefetch = request.prefetching.isEmpty ? .complete : .needed(wait: client.waitForPrefetch)
     snapshot = query.snapshot(nil)
     if let ending = client.ending {
       (failure, isLoading) = (ending, false)
@@ -64,27 +52,12 @@ public final class LiveResults<Object: ManagedObject> {
     lease = nil
   }
 
-  private func finishPrefetch(_ failure: Refusal?) {
-    if let failure { return fail(failure) }
-    prefetch = .complete
-    update()
-  }
-
   private func update() {
     // It may have been closed while it loaded.
     if lease == nil { return }
     if let refusal = query.failure {
       fail(refusal)
-    } else if case .needed(let wait) = prefetch, let number = query.query {
-      prefetch = .running
-      // Without a capture list, as `GraphClient.spawn` demands.
-      let results = WeakReference(self)
-      spawn {
-        var failure: Refusal?
-        do { try await wait(number) } catch { failure = error as? Refusal ?? Refusal(.unavailable, "\(error)") }
-        results.object?.finishPrefetch(failure)
-      }
-    } else if case .complete = prefetch {
+    } else {
       // A first result has no difference, as in a sequence.
       snapshot = query.snapshot(isLoading ? nil : query.newestDifference)
       isLoading = false

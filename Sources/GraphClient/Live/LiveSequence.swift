@@ -1,4 +1,4 @@
-// Tests: LiveSequenceTests.swift
+// Tests: LiveSequenceTests.swift, LivePrefetchTests.swift
 import GraphControllers
 import GraphModel
 import GraphReplica
@@ -9,6 +9,10 @@ import GraphReplica
 /// or because its task is cancelled, after which the loop ends without an error. A busy loop never delays the
 /// connection: it receives the newest snapshot next, with one combined difference. After a lost connection the loop
 /// continues with the commits that it missed.
+///
+/// Each snapshot has the relationships that the query prefetches: a change is held back until they have been loaded for
+/// the objects that join the query or refer to other objects. If the connection is lost before, the snapshot follows
+/// after the next one is made.
 ///
 /// A loop throws the server's `Refusal` of a query that it does not accept, and one of `unavailable` when the client is
 /// closed.
@@ -24,8 +28,6 @@ public struct LiveSequence<Object: ManagedObject>: AsyncSequence {
     let query: LiveQuery<Object>
     let lease: LiveQueryLease
     var updates: ResultsUpdates.Iterator
-    /// Waits for the relationships to prefetch with the first snapshot; nil if there are none.
-    var waitForPrefetch: ((QueryID) async throws -> Void)?
   }
 
   public func makeAsyncIterator() -> Iterator { Iterator(start: start) }
@@ -55,21 +57,14 @@ public struct LiveSequence<Object: ManagedObject>: AsyncSequence {
       }
       // An error, or the end, releases the query.
       state = .ended
-      if let wait = running.waitForPrefetch {
-        guard try await running.updates.next(isolation: actor) != nil else { return nil }
-        if let number = running.query.query { try await wait(number) }
-        // The first snapshot has the order with the loaded objects.
-        running.updates = running.query.controller.updates.makeAsyncIterator()
-        running.waitForPrefetch = nil
-      }
-      guard let update = try await running.updates.next(isolation: actor) else { return nil }
       let query = running.query
+      // Commits may have arrived since the last change was shown.
+      guard let update = try await running.updates.next(isolation: actor, when: { query.isComplete }) else {
+        return nil
+      }
       if let failure = query.failure { throw failure }
-      let snapshot = LiveSnapshot(
-        update.snapshot, objects: query.objects, difference: update.difference,
-        totalCount: query.controller.totalCount)
       state = .running(running)
-      return snapshot
+      return query.snapshot(of: update.snapshot, update.difference)
     }
   }
 }
@@ -84,9 +79,7 @@ extension LiveSequence {
       // Before the query starts, so that it has a reader for a refusal.
       let updates = query.controller.updates.makeAsyncIterator()
       query.start()
-      var running = Running(query: query, lease: lease, updates: updates)
-      if !request.prefetching.isEmpty { running.waitForPrefetch = client.waitForPrefetch }
-      return running
+      return Running(query: query, lease: lease, updates: updates)
     }
   }
 }

@@ -41,6 +41,7 @@ extension GraphReader {
   /// `object`, so a loop over a list sends one request for each thousand objects.
   /// - Returns: nil when the path leads to no object.
   /// - Throws: `Refusal`, `unavailable` when there is no connection.
+  @discardableResult
   public func load<Object: ManagedObject, Destination: ManagedObject>(
     _ path: (ObjectPath<Object, ToOneLoad>) -> ObjectPath<Destination, ToOneLoad>, of object: Object
   ) async throws -> Destination? {
@@ -50,6 +51,7 @@ extension GraphReader {
 
   /// All objects that a path of to-ones and a final to-many leads to, with their values. They are loaded like the
   /// object of a path of to-ones.
+  @discardableResult
   public func load<Object: ManagedObject, Destination: ManagedObject>(
     _ path: (ObjectPath<Object, ToOneLoad>) -> ToManyPath<Destination, ToOneLoad>, of object: Object
   ) async throws -> [Destination] {

@@ -1,17 +1,19 @@
-// Tests: FetchingTests.swift
+// Tests: FetchingTests.swift, LoadWaitersTests.swift
 import GraphModel
 import GraphReplica
 import GraphWire
 
 /// The graph as it was at a revision. Reads work as in the present: fetches with predicates and orders, faults,
 /// relationships. Its objects belong to a context of their own, which can't be edited.
-public final class PastGraph: GraphReader, ContextOwner {
+public final class PastGraph: GraphReader, ContextOwner, LoadOwner {
   /// The revision of all objects.
   public let revision: Revision
   /// The context of the objects. An edit in it traps, unless its `editWasRefused` is set.
   public let context: ObjectContext
-  private let client: GraphClient
-  private var loadWaiters = LoadWaiters()
+  let client: GraphClient
+  var loadWaiters = LoadWaiters()
+  /// The answers to the fetches of loads.
+  private var answers = [RequestID: ReplyStream]()
 
   init(client: GraphClient, revision: Revision) {
     self.client = client
@@ -43,19 +45,18 @@ public final class PastGraph: GraphReader, ContextOwner {
 
   // MARK: - Requests
 
-  /// Waits for a load of the context; all loads of the same turn of the actor are sent together.
-  /// - Throws: `Refusal`.
+  /// Waits for a load of the context; all loads of the same turn of the actor are sent together. The server stops
+  /// reading for a load when the tasks of all callers that wait for it are cancelled.
+  /// - Throws: `Refusal`; `CancellationError` if the task is cancelled.
   public func fill(_ load: LoadID) async throws {
     guard client.state != .closed else { throw Refusal(.unavailable, "the connection is closed") }
-    try await withCheckedThrowingContinuation { continuation in
-      // Otherwise another caller of this turn has begun to collect.
-      let beginsCollection = loadWaiters.add(continuation, for: load)
-      if beginsCollection {
-        client.spawn {
-          self.loadWaiters.endCollection()
-          self.perform()
-        }
-      }
+    try await wait(for: load)
+  }
+
+  func sendCollectedLoads() {
+    client.spawn {
+      self.loadWaiters.endCollection()
+      self.perform()
     }
   }
 
@@ -63,19 +64,39 @@ public final class PastGraph: GraphReader, ContextOwner {
   package func contextHasWork() { client.spawn(for: self) { $0.perform() } }
 
   private func perform() {
-    for (number, fetch) in context.takePastFetches() { client.spawn { await self.ask(number, fetch) } }
+    if let ending = client.ending { refuseFetches(ending) } else { sendFetches() }
     for case .filled(let load, let refusal) in context.takeActions() {
       loadWaiters.finish(load, refusal)
     }
   }
 
-  private func ask(_ number: RequestID, _ fetch: Fetch) async {
+  private func sendFetches() {
+    let (fetches, cancelled) = context.takePastRequests()
+    // An answer that has just arrived completely has no stream here.
+    for number in cancelled { answers.removeValue(forKey: number)?.cancel() }
+    for (number, fetch) in fetches {
+      let answer = client.stream(fetch)
+      answers[number] = answer
+      client.spawn { await self.receive(answer, to: number) }
+    }
+  }
+
+  /// Refuses all fetches of loads: a closed client starts no task that could receive the answers.
+  private func refuseFetches(_ refusal: Refusal) {
+    // A refused fetch makes room for others.
+    while case let fetches = context.takePastRequests().fetches, !fetches.isEmpty {
+      for (number, _) in fetches { context.refusePast(number, refusal) }
+    }
+  }
+
+  private func receive(_ answer: ReplyStream, to number: RequestID) async {
     do {
-      let stream = client.stream(fetch)
-      while let chunk = try await stream.nextWholeChunk() { context.receivePastChunk(chunk, of: number) }
+      while let chunk = try await answer.nextWholeChunk() { context.receivePastChunk(chunk, of: number) }
     } catch {
+      // Without effect for a fetch that was cancelled.
       context.refusePast(number, error as? Refusal ?? Refusal(.unavailable, "\(error)"))
     }
+    answers[number] = nil
     perform()
   }
 }

@@ -77,7 +77,8 @@ public struct KnownServers: Hashable, Sendable {
     guard bytes.count <= Self.maximumSize else {
       throw FileError(description: "the file of known servers \(path) is larger than \(Self.maximumSize) bytes")
     }
-    let texts = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    let texts = String(decoding: bytes, as: UTF8.self)
+      .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     var lines = [Line]()
     for (index, text) in texts.enumerated() where !text.isEmpty && !text.hasPrefix("#") {
       guard let line = Self.line(text) else {

@@ -6,7 +6,18 @@ import GraphReplica
 /// It keeps a row for each object of the query and updates those that a commit touches. Rows whose position depends
 /// on other objects (`manager.name`) are found through the recorded reads. An order over the members of a to-many
 /// re-evaluates all rows with each commit; a derived attribute avoids that.
+///
+/// A source of complete objects holds a change back until the relationships that the query prefetches have been loaded
+/// for its objects and for the rows that are shown. That takes one request, or until the next connection; other queries
+/// go on. Later changes wait behind it, so that the order of commits is kept. If rows change faster than a request is
+/// answered, at most `maximumHeld` changes wait: then all are shown, and the relationships follow.
+///
+/// If the request is refused, the query fails, unless the refusal is temporary and a result was shown: a server that
+/// ends reads, because the user's roles have changed, sends the result again.
 public final class LiveQuerySource: ResultsSource {
+  /// The maximum number of changes that wait for the relationships of their objects.
+  static let maximumHeld = 64
+
   public let order: ResultsOrder
   /// The context that contains the objects.
   public let context: ObjectContext
@@ -18,14 +29,29 @@ public final class LiveQuerySource: ResultsSource {
   private var token: ObservationToken?
   /// Changes that arrived before the query's number was known: an owner may answer while `follow` runs.
   private var earlyChanges = [ObjectsDidChange]()
+  /// Whether rows are shown only with the relationships that the query prefetches.
+  private let showsCompleteObjects: Bool
+  /// Changes that are not shown yet, oldest first; empty unless objects have to be complete.
+  private var heldChanges = [ObjectsDidChange]()
+  /// Whether incomplete rows are shown, because too many changes waited.
+  private var showsIncompleteRows = false
+  private var hasShownResult = false
   private var rows = [ObjectID: ResultsRow]()
   private var snapshot: ResultsSnapshot
   private var dependencies = RowDependencyIndex()
 
   /// Creates a source that subscribes to its own live query.
-  public init(_ request: ResultsRequest, in context: ObjectContext) {
+  public convenience init(_ request: ResultsRequest, in context: ObjectContext) {
+    self.init(request, in: context, showsCompleteObjects: false)
+  }
+
+  /// Creates a source that subscribes to its own live query.
+  /// - Parameter showsCompleteObjects: whether it holds back rows until the relationships of the request's `prefetch`
+  ///   have been loaded. Otherwise they follow as changes of their own.
+  package init(_ request: ResultsRequest, in context: ObjectContext, showsCompleteObjects: Bool) {
     self.request = request
     self.context = context
+    self.showsCompleteObjects = showsCompleteObjects && !request.prefetch.isEmpty
     order = request.order(in: context.model)
     snapshot = ResultsSnapshot(awaiting: order)
   }
@@ -48,11 +74,12 @@ public final class LiveQuerySource: ResultsSource {
     if let window = request.window {
       query = context.follow(
         entity: entity, predicate: request.predicate, sort: request.sort, offset: window.offset, limit: window.limit,
-        prefetching: request.prefetching)
+        prefetch: request.prefetch)
     } else {
       query = context.follow(
-        entity: entity, predicate: request.predicate, prefetching: request.prefetching, atMost: request.maximumCount)
+        entity: entity, predicate: request.predicate, prefetch: request.prefetch, atMost: request.maximumCount)
     }
+    if showsCompleteObjects, let query { context.awaitPrefetches(of: query) }
     let changes = earlyChanges
     earlyChanges = []
     for change in changes { self.receive(change) }
@@ -68,6 +95,7 @@ public final class LiveQuerySource: ResultsSource {
   public func stop() {
     token = nil
     receive = nil
+    heldChanges = []
     guard let query else { return }
     self.query = nil
     context.unfollow(query)
@@ -83,8 +111,48 @@ public final class LiveQuerySource: ResultsSource {
     if let refusal = change.refused[query] {
       self.query = nil
       token = nil
+      heldChanges = []
       receive?(.failed(refusal))
-    } else if change.loaded.contains(query) {
+    } else if let refusal = change.failedPrefetches[query], !hasShownResult || refusal.code != .unavailable {
+      fail(refusal)
+    } else if !showsCompleteObjects {
+      show(change, of: query)
+    } else {
+      // A new result has the changes before it.
+      if change.loaded.contains(query) { heldChanges = [] }
+      if change.loaded.contains(query) || change.queries.contains(query) || order.reachesOthers {
+        heldChanges.append(change)
+      }
+      showCompleteChanges(of: query)
+    }
+  }
+
+  /// Shows the oldest changes whose objects, and all rows, are complete; all of them if too many wait.
+  private func showCompleteChanges(of query: QueryID) {
+    let isFull = heldChanges.count > Self.maximumHeld
+    showsIncompleteRows = isFull || (showsIncompleteRows && context.awaitsPrefetch(of: query) { rows[$0] != nil })
+    // A receiver may stop the source.
+    while self.query == query, let change = heldChanges.first, isFull || isComplete(change, of: query) {
+      heldChanges.removeFirst()
+      show(change, of: query)
+    }
+  }
+
+  /// Whether the objects of all rows are complete now, or too many changes have waited for them. A commit that has not
+  /// been shown may have changed one of them.
+  package var isComplete: Bool {
+    guard showsCompleteObjects, !showsIncompleteRows, let query else { return true }
+    return !context.awaitsPrefetch(of: query) { rows[$0] != nil }
+  }
+
+  private func isComplete(_ change: ObjectsDidChange, of query: QueryID) -> Bool {
+    let (isReload, objects) = (change.loaded.contains(query), change.objects)
+    return !context.awaitsPrefetch(of: query) { id in isReload || rows[id] != nil || objects.contains(id) }
+  }
+
+  private func show(_ change: ObjectsDidChange, of query: QueryID) {
+    hasShownResult = true
+    if change.loaded.contains(query) {
       reload(query, change)
     } else if change.queries.contains(query) || order.reachesOthers {
       apply(change, to: query)
@@ -105,8 +173,7 @@ public final class LiveQuerySource: ResultsSource {
   }
 
   private func apply(_ change: ObjectsDidChange, to query: QueryID) {
-    var own = Set(change.inserted + change.refreshed + change.deleted + change.departed)
-    own.formUnion(change.updated.keys)
+    let own = change.objects
     var ids = own
     if order.reachesOthers { dependencies.dependents(of: own, among: rows.keys, into: &ids) }
     let source = context.storedObjects
@@ -125,15 +192,15 @@ public final class LiveQuerySource: ResultsSource {
     var commit = ResultsCommit(snapshot: snapshot, touched: touched)
     (commit.revision, commit.author, commit.time) = (change.revision, change.author, change.time)
     receive?(.changed(commit))
-    if request.window == nil, let most = request.maximumCount, rows.count > most { failAboveLimit(most) }
+    if request.window == nil, let most = request.maximumCount, rows.count > most { fail(Replica.tooMany(most)) }
   }
 
-  /// Fails the query because it exceeds `maximumCount`, and notifies the receiver before the objects are unloaded.
-  private func failAboveLimit(_ most: Int) {
+  /// Fails the query, and notifies the receiver before the objects are unloaded.
+  private func fail(_ refusal: Refusal) {
     guard let query else { return }
     let notify = receive
-    (self.query, token, receive) = (nil, nil, nil)
-    notify?(.failed(Replica.tooMany(most)))
+    (self.query, token, receive, heldChanges) = (nil, nil, nil, [])
+    notify?(.failed(refusal))
     context.unfollow(query)
   }
 
@@ -152,6 +219,13 @@ public final class LiveQuerySource: ResultsSource {
       order.reachesOthers ? dependencies.row(image, order, in: source) : order.row(image, in: source)
     if let old, order.isSamePlace(old, row) { return old }
     return row
+  }
+}
+
+extension ObjectsDidChange {
+  /// All objects of the change.
+  fileprivate var objects: Set<ObjectID> {
+    Set(inserted + refreshed + deleted + departed).union(updated.keys)
   }
 }
 

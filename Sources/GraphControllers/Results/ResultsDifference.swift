@@ -41,7 +41,8 @@ public struct ResultsDifference: Hashable, Sendable {
   public var revision: Revision = 0
   /// The commit's author; empty for a loaded result.
   public var author = ""
-  /// The commit's time; 0 for a loaded result.
+  /// The commit's time, in microseconds since 1970; 0 for a loaded result. With a client it is also a `date`: this
+  /// module has no Foundation.
   public var time: Timestamp = 0
   /// Removed sections from the last to the first, then inserted ones from the first to the last.
   public var sections = [ResultsSectionChange]()

@@ -10,12 +10,12 @@ extension ResultsRequest {
     _ type: Object.Type, in model: Model,
     where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate = { _ in .always },
     sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = [],
-    section: ((ObjectPath<Object, ExactlyOne>) -> TypedSortKey)? = nil, prefetching: RelationshipTree = .none
+    section: ((ObjectPath<Object, ExactlyOne>) -> TypedSortKey)? = nil, prefetch: RelationshipTree = .none
   ) {
     guard let entity = model.entity(named: type.entityName) else { return nil }
     let sections = [SortKey](type, [section].compactMap(\.self))
     self.init(
       entity: entity.number, predicate: GraphPredicate(type, where: predicate),
-      sort: sections + [SortKey](type, sort), section: sections.first?.path, prefetching: prefetching)
+      sort: sections + [SortKey](type, sort), section: sections.first?.path, prefetch: prefetch)
   }
 }

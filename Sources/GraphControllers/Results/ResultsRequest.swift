@@ -14,7 +14,7 @@ public struct ResultsRequest: Hashable, Sendable {
   /// ascending order.
   public var section: GraphPredicate.Path?
   /// The relationships to prefetch: those that the order reads.
-  public var prefetching: RelationshipTree
+  public var prefetch: RelationshipTree
   /// The maximum number of objects; the query fails with `limit` if the result has more, now or later. Nil for no
   /// maximum. It does not apply to a window.
   public var maximumCount: Int?
@@ -25,19 +25,19 @@ public struct ResultsRequest: Hashable, Sendable {
   /// Creates a request; without a predicate, it selects all objects of the entity.
   public init(
     entity: EntityNumber, predicate: GraphPredicate = .always, sort: [SortKey] = [],
-    section: GraphPredicate.Path? = nil, prefetching: RelationshipTree = .none
+    section: GraphPredicate.Path? = nil, prefetch: RelationshipTree = .none
   ) {
     self.entity = entity
     self.predicate = predicate
     self.sort = sort
     self.section = section
-    self.prefetching = prefetching
+    self.prefetch = prefetch
   }
 
   /// Creates a request from a fetch's entity, predicate and sort; its other properties do not apply to live results.
-  public init(_ fetch: FetchRequest, section: GraphPredicate.Path? = nil, prefetching: RelationshipTree = .none) {
+  public init(_ fetch: FetchRequest, section: GraphPredicate.Path? = nil, prefetch: RelationshipTree = .none) {
     self.init(
-      entity: fetch.entity, predicate: fetch.predicate, sort: fetch.sort, section: section, prefetching: prefetching)
+      entity: fetch.entity, predicate: fetch.predicate, sort: fetch.sort, section: section, prefetch: prefetch)
   }
 
   func order(in model: Model) -> ResultsOrder { ResultsOrder(sort, section: section, model: model) }

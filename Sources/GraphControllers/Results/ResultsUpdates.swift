@@ -29,9 +29,15 @@ public struct ResultsUpdates: AsyncSequence {
     /// Returns the newest result that this reader has not received.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
+    ) async throws(Refusal) -> ResultsUpdate? { try await next(isolation: actor) { true } }
+
+    /// Returns the newest result that this reader has not received, at a moment when a condition is true.
+    /// - Parameter isReady: the condition; it is evaluated at once and after each change.
+    package mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation, when isReady: () -> Bool
     ) async throws(Refusal) -> ResultsUpdate? {
       while true {
-        if let update = reader.nextUpdate() { return update }
+        if isReady(), let update = reader.nextUpdate() { return update }
         if let refusal = reader.failure { throw refusal }
         guard await reader.wake.wait(isolation: actor) else {
           // A failure may have arrived together with the end.

@@ -42,8 +42,11 @@ package final class MetricsInterface: ServerInterface {
   package var address: String? { running.withLock { $0.map { "\($0.listener.address)/metrics" } } }
 
   package func start(_ sessions: HubSessions, on group: any EventLoopGroup) async throws {
+    // An eighth of the share of an interface, because these connections come out of the reserve of descriptors.
+    let maximum = HTTPLimits.maximumMetricsConnections
+    let available = max(1, sessions.connections(atMost: 16 * maximum) / 8)
     let connections = ConnectionCounter(
-      maximum: HTTPLimits.maximumMetricsConnections, loop: sessions.loop)
+      ConnectionShare(maximum: maximum, available: available), loop: sessions.loop)
     let channel = HTTP1Channel(
       responder: { [self] request, writer, channel in
         let reply: Reply

@@ -4,6 +4,11 @@ import NIOCore
 package enum HTTPLimits {
   /// The maximum size of a request's body, in bytes.
   static let maximumBodySize = 16 << 20
+  /// The maximum number of bytes of all bodies that have not arrived completely. Beyond it, bodies end with status 503,
+  /// those of the user with the most bytes first.
+  package static let unfinishedBodies = 64 << 20
+  /// The size up to which a body is accepted even when `unfinishedBodies` is reached, and without a login, in bytes.
+  static let guaranteedBody = 64 << 10
   /// The maximum size of the header fields of a request, in bytes: of each field, and of all together.
   static let maximumHeaderSize = 16 << 10
   /// The maximum number of header fields of a request.
@@ -16,6 +21,8 @@ package enum HTTPLimits {
   static let maximumPage: Int64 = 10_000
   /// The approximate maximum size of an answer that is not streamed, in bytes. The request for a larger one is refused.
   static let maximumAnswerSize = 32 << 20
+  /// The approximate size of an object up to which its answer is written on the event loop, in bytes.
+  static let sizeWrittenOnLoop = 64 << 10
   /// The maximum number of objects that `include` adds to an answer.
   static let maximumIncluded = 10_000
   /// The maximum number of changes of a transaction.
@@ -24,10 +31,11 @@ package enum HTTPLimits {
   static let maximumKeySize = 255
   /// The maximum number of sessions that are kept between requests.
   static let idleSessions = 64
-  /// The maximum number of open connections; further ones get status 503. Half of the descriptor limit applies if it is
-  /// lower.
+  /// The maximum number of open connections; further ones get status 503. Half of the descriptor limit, with the
+  /// refused connections, applies if it is lower.
   package static let maximumConnections = 4_096
-  /// The maximum number of connections above it that get an answer before they are closed.
+  /// The maximum number of connections above it that get an answer before they are closed. An eighth of the
+  /// connections that the descriptor limit allows applies if it is lower.
   static let refusedConnections = 256
   /// The maximum number of queries of a stream.
   static let maximumStreamQueries = 16

@@ -1,4 +1,5 @@
 import GraphModel
+import GraphWire
 import HTTPTypes
 import NIOCore
 
@@ -38,10 +39,19 @@ struct Reply: Sendable {
 }
 
 /// Entity tags. The tag of an object is its revision; the tag of a list is the revision at which it was read.
+///
+/// An answer to a user with rights also depends on the user's grants, and a reference in it on the object at the other
+/// end. The tags of such answers continue with a hash of the content.
 enum EntityTag {
   static func object(_ revision: Revision) -> String { "\"\(revision)\"" }
 
   static func list(_ revision: Revision) -> String { "\"R\(revision)\"" }
+
+  /// The tag of an answer whose content does not follow from the revision alone.
+  static func tag(_ tag: String, of content: [UInt8]) -> String {
+    let hash = SHA256.hash(content).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return "\(tag.dropLast()).\(String(hash, radix: 16))\""
+  }
 
   /// Whether a field with a list of tags, or `*`, matches a tag. Weak tags match, too: a proxy makes tags weak when it
   /// compresses an answer.
@@ -62,10 +72,12 @@ enum EntityTag {
     while text.last == " " { text.removeLast() }
     if text == "*" { return nil }
     if text.hasPrefix("W/") { text = text.dropFirst(2) }
-    if text.count > 2, text.hasPrefix("\""), text.hasSuffix("\""), let revision = Revision(text.dropFirst().dropLast()),
-      revision > 0, UTF8Comparison.equal(object(revision), String(text))
-    {
-      return revision
+    if text.count > 2, text.hasPrefix("\""), text.hasSuffix("\"") {
+      // A hash of the content behind the revision does not concern a write.
+      let number = text.dropFirst().dropLast().prefix { $0 != "." }
+      if let revision = Revision(number), revision > 0, UTF8Comparison.equal("\(revision)", String(number)) {
+        return revision
+      }
     }
     // A tag of a list, or of another server, matches no object.
     if text.count > 1, text.hasPrefix("\""), text.hasSuffix("\""), !text.dropFirst().dropLast().contains("\"") {

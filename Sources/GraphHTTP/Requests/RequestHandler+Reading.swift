@@ -32,7 +32,8 @@ extension RequestHandler {
     fetch.limit = UInt64(limit)
     let page = try await reader.page(fetch)
     let tag = EntityTag.list(page.at.revision)
-    if request.isCurrent(tag) { return .notModified(tag) }
+    let hasRights = try await reader.session.hasRights()
+    if !hasRights, request.isCurrent(tag) { return .notModified(tag) }
     var members = [
       JSON.Member("objects", .array(try await selection.json(of: page.images, reader, at: page.at.revision)))
     ]
@@ -50,9 +51,7 @@ extension RequestHandler {
       }
       members.append(.init("damaged", .array(damaged)))
     }
-    var reply = Reply.json(.ok, .object(members))
-    reply.fields[.eTag] = tag
-    return reply
+    return .tagged(.object(members), tag, hasRights: hasRights, request)
   }
 
   /// All objects of a fetch, one per line. The first part is read before the answer begins, so that an error in the
@@ -68,13 +67,17 @@ extension RequestHandler {
       .stream { write in
         var chunk = first
         while true {
-          var bytes = [UInt8]()
-          // Relationships that are stored at their other end are read at `at`. Without it, they are read at the newest
-          // revision, and those of the last part at the revision of the fetch.
-          let objects = try await selection.json(of: chunk.objects, reader, at: fetch.at ?? chunk.end?.at.revision)
-          for object in objects {
-            object.write(to: &bytes)
-            bytes.append(UInt8(ascii: "\n"))
+          let part = chunk
+          let bytes = try await offLoop {
+            // Relationships that are stored at their other end are read at `at`. Without it, they are read at the
+            // newest revision, and those of the last part at the revision of the fetch.
+            let objects = try await selection.json(of: part.objects, reader, at: fetch.at ?? part.end?.at.revision)
+            var bytes = [UInt8]()
+            for object in objects {
+              object.write(to: &bytes)
+              bytes.append(UInt8(ascii: "\n"))
+            }
+            return bytes
           }
           if !bytes.isEmpty { try await write(ByteBuffer(bytes: bytes)) }
           if let end = chunk.end {
@@ -100,15 +103,27 @@ extension RequestHandler {
     let (image, head) = try await reader.image(id, at: revision)
     guard let image else { throw missing(id.description, entity) }
     let tag = selection.isPlain ? EntityTag.object(image.revision) : EntityTag.list(head)
-    if request.isCurrent(tag) { return .notModified(tag) }
+    let hasRights = try await reader.session.hasRights()
+    if !hasRights, request.isCurrent(tag) { return .notModified(tag) }
+    if selection.isPlain, image.approximateSize <= HTTPLimits.sizeWrittenOnLoop {
+      return .tagged(ObjectJSON.object(image, model), tag, hasRights: hasRights, request)
+    }
+    return try await offLoop {
+      try await .tagged(
+        json(of: image, selection, reader, at: head), tag, hasRights: hasRights, request)
+    }
+  }
+
+  /// An object with everything that a request selects.
+  private func json(
+    of image: ObjectImage, _ selection: ObjectSelection, _ reader: GraphReader, at head: Revision
+  ) async throws -> JSON {
     var json = try await selection.json(of: [image], reader, at: head)[0]
     if selection.includesObjects, let members = json.members {
       let included = try await selection.includedObjects(of: [image], reader, at: head)
       json = .object(members + [.init("included", .array(included))])
     }
-    var reply = Reply.json(.ok, json)
-    reply.fields[.eTag] = tag
-    return reply
+    return json
   }
 
   /// Commits of the log.

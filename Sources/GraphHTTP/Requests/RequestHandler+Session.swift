@@ -6,6 +6,14 @@ import HTTPTypes
 
 /// The identity of a browser: its login, its logout, and the user that its cookie names.
 extension RequestHandler {
+  /// The id of the principal that a credential proves.
+  /// - Throws: `Problem` if it is refused.
+  func principal(_ credential: String, address: String?) async throws -> String {
+    let session = try await pool.session(credential: credential, address: address)
+    defer { pool.release(session, isReusable: true) }
+    return try await session.welcome().principal
+  }
+
   /// The answer to `/v1/session`. It is not an error for a client that has not logged in, because browsers would show
   /// that error in their console at each start.
   func session(_ request: CheckedRequest) async throws -> Reply {

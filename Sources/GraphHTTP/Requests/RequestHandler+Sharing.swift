@@ -96,6 +96,7 @@ extension RequestHandler {
     func time(_ time: Timestamp?) -> JSON { if let time { .string(RFC3339.text(time)) } else { .null } }
     var members: [JSON.Member] = [
       .init("id", .string(link.id)), .init("name", .string(link.name)), .init("object", .string(scope.description)),
+      .init("maker", link.maker.map { .string($0) } ?? .null),
       .init("role", .string(link.role.rawValue)), .init("created", time(link.created)),
       .init("expires", time(link.expires)), .init("used", time(link.used)),
     ]

@@ -101,10 +101,17 @@ struct RequestHandler: Sendable {
 
   private func reply(to request: CheckedRequest, _ session: RequestSession) async throws -> Reply {
     let reader = GraphReader(session: session, model: model)
+    // A request for one object is short and stays on the loop.
+    if case .object(let name, let id) = request.route, request.method == .get {
+      return try await object(try self.id(id, name), request, reader)
+    }
+    return try await offLoop { try await replyOffLoop(to: request, reader) }
+  }
+
+  private func replyOffLoop(to request: CheckedRequest, _ reader: GraphReader) async throws -> Reply {
     switch (request.route, request.method) {
     case (.objects(let name), .get): return try await list(try entity(name), request, reader)
     case (.objects(let name), _): return try await create(try entity(name), request, reader)
-    case (.object(let name, let id), .get): return try await object(try self.id(id, name), request, reader)
     case (.object(let name, let id), .patch): return try await update(try self.id(id, name), request, reader)
     case (.object(let name, let id), _): return try await delete(try self.id(id, name), request, reader)
     case (.commits, _): return try await commit(request, reader)
@@ -113,7 +120,7 @@ struct RequestHandler: Sendable {
     case (.links, _): return try await share(request, reader)
     case (.link(let id), _): return try await removeLink(id, request)
     case (.model, _): return modelFile(request)
-    case (.readiness, _): return try await readiness(session)
+    case (.readiness, _): return try await readiness(reader.session)
     case (.description, _):
       return .json(.ok, APIDescription(model: model, cookieName: sockets.check.cookieName).json)
     case (.health, _), (.live, _), (.session, _), (.login, _), (.logout, _), (.socket, _), (.root, _), (.app, _):
@@ -177,6 +184,19 @@ extension CheckedRequest {
 }
 
 extension Reply {
+  /// An answer with its tag; 304 if the client has it already.
+  /// - Parameters:
+  ///   - tag: the tag of the revision.
+  ///   - hasRights: whether the content also depends on the rights of a user.
+  static func tagged(_ json: JSON, _ tag: String, hasRights: Bool, _ request: CheckedRequest) -> Reply {
+    var reply = Reply.json(.ok, json)
+    var tag = tag
+    if hasRights, case .bytes(let bytes) = reply.body { tag = EntityTag.tag(tag, of: bytes) }
+    if request.isCurrent(tag) { return .notModified(tag) }
+    reply.fields[.eTag] = tag
+    return reply
+  }
+
   static func notModified(_ tag: String) -> Reply {
     var reply = Reply(.notModified, .none)
     reply.fields[.eTag] = tag

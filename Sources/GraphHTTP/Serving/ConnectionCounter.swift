@@ -30,12 +30,13 @@ final class ConnectionCounter: Sendable {
     }
   }
 
-  private let maximum: Int
+  /// The loop of all connections.
+  let loop: any EventLoop
+  private let share: ConnectionShare
   private let state: NIOLoopBoundBox<State>
 
-  init(maximum: Int, loop: any EventLoop) {
-    precondition(maximum > 0, "an interface serves connections")
-    self.maximum = maximum
+  init(_ share: ConnectionShare, loop: any EventLoop) {
+    (self.share, self.loop) = (share, loop)
     state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
@@ -44,10 +45,10 @@ final class ConnectionCounter: Sendable {
     let id = ObjectIdentifier(channel)
     let admission: Admission
     if state.value.end != nil { return .dropped }
-    if state.value.served.count < maximum {
+    if state.value.served.count < share.served {
       state.value.served[id] = channel
       admission = .served
-    } else if state.value.refused.count < HTTPLimits.refusedConnections {
+    } else if state.value.refused.count < share.refused {
       state.value.refused[id] = channel
       admission = .refused
     } else {

@@ -33,6 +33,8 @@ package final class HTTPInterface: ServerInterface {
     package var app: WebApp?
     /// The maximum number of open connections. Half of the descriptor limit applies if it is lower.
     package var maximumConnections = HTTPLimits.maximumConnections
+    /// The maximum number of bytes of all bodies that have not arrived completely.
+    package var unfinishedBodies = HTTPLimits.unfinishedBodies
 
     package init(host: String, port: Int, author: String) { (self.host, self.port, self.author) = (host, port, author) }
   }
@@ -64,15 +66,17 @@ package final class HTTPInterface: ServerInterface {
 
   package func start(_ sessions: HubSessions, on group: any EventLoopGroup) async throws {
     let pool = SessionPool(sessions, author: configuration.author)
-    let connections = ConnectionCounter(
-      maximum: sessions.connections(atMost: configuration.maximumConnections), loop: sessions.loop)
+    let maximum = configuration.maximumConnections
+    let share = ConnectionShare(
+      maximum: maximum, available: sessions.connections(atMost: maximum + HTTPLimits.refusedConnections))
+    let connections = ConnectionCounter(share, loop: sessions.loop)
     let check = RequestGuard(
       host: configuration.host, publicURL: configuration.publicURL, cookieName: configuration.cookieName)
     let counters = counters
     let sockets = WebSockets(sessions: sessions, check: check, counters: counters, author: configuration.author)
     let responder = Responder(
       handler: RequestHandler(sessions: sessions, pool: pool, sockets: sockets, app: configuration.app), check: check,
-      log: log)
+      bodies: UnfinishedBodies(limit: configuration.unfinishedBodies), log: log)
     let live = LiveStreams(sessions: sessions, author: configuration.author, check: check, counters: counters)
     let channel = HTTP1Channel(
       responder: { request, writer, channel in

@@ -1,7 +1,6 @@
 // Tests: RequestTests.swift, MetricsTests.swift
 import GraphModel
 import GraphServer
-import GraphServer
 import HummingbirdCore
 import Logging
 import NIOCore
@@ -72,7 +71,7 @@ struct HTTPListener: Sendable {
       let bound = if let port = channel.localAddress?.port { port } else { port }
       return HTTPListener(
         address: "http://\(shown):\(bound)", channel: channel, connections: connections, served: served,
-        serving: serve(values, http, logger), log: log)
+        serving: serve(values, http, on: connections.loop, logger), log: log)
     } catch {
       served.finish()
       let (cause, isInUse) = failure(error)
@@ -103,14 +102,17 @@ struct HTTPListener: Sendable {
     try pipeline.addHandler(last)
   }
 
-  /// Serves each connection in a task. Ends when the stream has ended and all connections are closed.
+  /// Serves each connection in a task on the loop. Ends when the stream has ended and all connections are closed.
   private static func serve(
-    _ values: AsyncStream<HTTP1Channel.Value>, _ http: HTTP1Channel, _ log: Logger
+    _ values: AsyncStream<HTTP1Channel.Value>, _ http: HTTP1Channel, on loop: any EventLoop, _ log: Logger
   ) -> Task<Void, Never> {
+    let executor = LoopExecutor(loop)
     // Detached, because it outlives the task that starts the listener; `stop` ends it and waits for it.
-    Task.detached {
+    return Task.detached {
       await withDiscardingTaskGroup { group in
-        for await value in values { group.addTask { await http.handle(value: value, logger: log) } }
+        for await value in values {
+          group.addTask(executorPreference: executor) { await http.handle(value: value, logger: log) }
+        }
       }
     }
   }

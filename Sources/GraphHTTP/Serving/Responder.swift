@@ -10,13 +10,13 @@ import NIOHTTP1
 struct Responder: Sendable {
   let handler: RequestHandler
   let check: RequestGuard
+  let bodies: UnfinishedBodies
   let log: Logger
 
   func respond(to request: Request, _ writer: consuming ResponseWriter, on channel: any Channel) async throws {
-    let address = channel.remoteAddress?.ipAddress
     var reply: Reply
     do {
-      reply = try await handler.reply(to: try await checked(request, writer, address))
+      reply = try await handler.reply(to: try await checked(request, writer, channel))
     } catch let problem as Problem {
       reply = .problem(problem)
     } catch let refusal as Refusal {
@@ -38,7 +38,7 @@ struct Responder: Sendable {
   }
 
   private func checked(
-    _ request: Request, _ writer: borrowing ResponseWriter, _ address: String?
+    _ request: Request, _ writer: borrowing ResponseWriter, _ channel: any Channel
   ) async throws -> CheckedRequest {
     let head = request.head
     let (path, query) = try Self.target(head)
@@ -47,10 +47,10 @@ struct Responder: Sendable {
     let method = try route.method(of: head, in: handler.model)
     let credential = try check.check(head, route)
     let parameters = try QueryParameters(route.ignoresQuery ? "" : query, of: route, method)
-    let body = try await body(request, method, route, writer)
+    let body = try await body(request, method, route, Sender(credential: credential, channel: channel), writer)
     return CheckedRequest(
       route: route, method: method, isForHead: head.method == .head, parameters: parameters, head: head, body: body,
-      credential: credential, cookie: check.cookie(of: head), address: address)
+      credential: credential, cookie: check.cookie(of: head), address: channel.remoteAddress?.ipAddress)
   }
 
   /// The path and the query of a request's target.
@@ -63,16 +63,16 @@ struct Responder: Sendable {
   }
 
   private func body(
-    _ request: Request, _ method: HTTPRequest.Method, _ route: Route, _ writer: borrowing ResponseWriter
+    _ request: Request, _ method: HTTPRequest.Method, _ route: Route, _ sender: Sender,
+    _ writer: borrowing ResponseWriter
   ) async throws -> [UInt8] {
-    let tooLarge = Problem(
-      .contentTooLarge, "limit", "the body has more than \(HTTPLimits.maximumBodySize) bytes")
-    if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > HTTPLimits.maximumBodySize {
-      throw tooLarge
-    }
+    // A login needs no token, so its body can't be counted with a user.
+    let size = route == .login ? HTTPLimits.guaranteedBody : HTTPLimits.maximumBodySize
+    let tooLarge = Problem(.contentTooLarge, "limit", "the body has more than \(size) bytes")
+    if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > size { throw tooLarge }
     guard method == .post || method == .patch, route != .logout else {
       // An unexpected body is refused, because a proxy could take it for the next request.
-      let buffer = try await collected(request, upTo: 0)
+      let buffer = try await collected(request, upTo: 0, sender)
       guard buffer?.readableBytes == 0 else { throw Problem.malformed("a \(method.rawValue) request has no body") }
       return []
     }
@@ -81,18 +81,53 @@ struct Responder: Sendable {
     if let expected = request.headers[.expect], expected.lowercased() == "100-continue" {
       try await writer.writeInformationalHead(HTTPResponse(status: .continue))
     }
-    guard let buffer = try await collected(request, upTo: HTTPLimits.maximumBodySize) else { throw tooLarge }
+    guard let buffer = try await collected(request, upTo: size, sender) else { throw tooLarge }
     return Array(buffer.readableBytesView)
   }
 
+  /// The client that sends a body.
+  private struct Sender {
+    let credential: String
+    let channel: any Channel
+  }
+
   /// The body; nil if it is larger.
-  private func collected(_ request: Request, upTo size: Int) async throws -> ByteBuffer? {
+  /// - Throws: `Problem` if all incomplete bodies together are too large, if the body is malformed, or if it is large
+  ///   and its credential is refused.
+  private func collected(_ request: Request, upTo size: Int, _ sender: Sender) async throws -> ByteBuffer? {
+    var body = ByteBuffer()
+    var principal: String?
+    let number = bodies.begin()
+    // Also if the connection ends.
+    defer { bodies.finish(number) }
     do {
-      return try await request.body.collect(upTo: size)
-    } catch is NIOTooManyBytesError {
-      return nil
+      for try await part in request.body {
+        let count = body.readableBytes + part.readableBytes
+        guard count <= size else { return nil }
+        if count > HTTPLimits.guaranteedBody, principal == nil { principal = try await self.principal(of: sender) }
+        let isCounted = bodies.receive(count, of: number, from: principal) { [channel = sender.channel] in
+          channel.pipeline.fireErrorCaught(UnfinishedBodies.Ended())
+        }
+        guard isCounted else { throw bodies.refusal }
+        if body.readableBytes == 0 { body = part } else { body.writeImmutableBuffer(part) }
+      }
+      guard bodies.finish(number) else { throw bodies.refusal }
+      return body
+    } catch is UnfinishedBodies.Ended {
+      throw bodies.refusal
     } catch let error as HTTPParserError {
       var problem = Problem.malformed("the body is cut, or its chunks are malformed: \(error)")
+      problem.fields[.connection] = "close"
+      throw problem
+    }
+  }
+
+  /// The principal of the request, whose body is still being received.
+  private func principal(of sender: Sender) async throws -> String {
+    do {
+      return try await handler.principal(sender.credential, address: sender.channel.remoteAddress?.ipAddress)
+    } catch var problem as Problem {
+      // The rest of the body is not read.
       problem.fields[.connection] = "close"
       throw problem
     }

@@ -61,26 +61,27 @@ final class RequestSession: Sendable {
   /// Sends a message that has one answer.
   /// - Throws: `Refusal`.
   func answer(to body: ToServer.Body) async throws -> ToClient.Body {
-    try await loop.flatSubmit { [self] in next(of: send(body)) }.get()
+    try await loop.value { [self] in next(of: send(body)) }
   }
 
   /// Sends a message whose answer has parts.
   func begin(_ body: ToServer.Body) async throws -> UInt64 {
-    try await loop.submit { [self] in send(body) }.get()
+    try await loop.run { [self] in send(body) }
   }
 
   /// The next part of an answer. The server sends further parts only after this one was taken.
   /// - Throws: `Refusal`.
   func part(of request: UInt64) async throws -> ToClient.Body {
-    try await loop.flatSubmit { [self] in next(of: request) }.get()
+    try await loop.value { [self] in next(of: request) }
   }
 
   /// The hub's answer to the hello; the session must have been opened.
   func welcome() async throws -> Welcome {
-    try await loop.submit { [self] in
-      try invariant(state.value.welcome, "a session that was opened has a welcome")
-    }.get()
+    try await loop.run { [self] in try invariant(state.value.welcome, "a session that was opened has a welcome") }
   }
+
+  /// Whether what the session sees depends on the rights of a user. This does not change while it is open.
+  func hasRights() async throws -> Bool { try await !welcome().grants.isEmpty }
 
   // MARK: - On the loop
 

@@ -28,7 +28,7 @@ final class SessionPool: Sendable {
   /// A session for a credential.
   /// - Throws: `Problem` if the credential is refused.
   func session(credential: String, address: String?) async throws -> RequestSession {
-    if let kept = try await sessions.loop.submit({ self.takeIdle(credential) }).get() { return kept }
+    if let kept = try await sessions.loop.run({ self.takeIdle(credential) }) { return kept }
     return try await session(credential: credential, replica: .randomReplica(), address: address)
   }
 
@@ -48,14 +48,18 @@ final class SessionPool: Sendable {
   /// Returns a session to the pool.
   /// - Parameter isReusable: whether other requests may use it.
   func release(_ session: RequestSession, isReusable: Bool) {
-    sessions.loop.execute { [self] in
-      if state.value.idleCount >= HTTPLimits.idleSessions { removeEnded() }
-      guard isReusable, state.value.isOpen, session.isIdle, state.value.idleCount < HTTPLimits.idleSessions else {
-        return session.end()
-      }
-      state.value.idle[session.credential, default: []].append(session)
-      state.value.idleCount += 1
+    // At once on the loop, because the next step of the same request may take a session there.
+    if sessions.loop.inEventLoop { return keep(session, isReusable: isReusable) }
+    sessions.loop.execute { [self] in keep(session, isReusable: isReusable) }
+  }
+
+  private func keep(_ session: RequestSession, isReusable: Bool) {
+    if state.value.idleCount >= HTTPLimits.idleSessions { removeEnded() }
+    guard isReusable, state.value.isOpen, session.isIdle, state.value.idleCount < HTTPLimits.idleSessions else {
+      return session.end()
     }
+    state.value.idle[session.credential, default: []].append(session)
+    state.value.idleCount += 1
   }
 
   /// Ends all kept sessions; those in use end when they are released.

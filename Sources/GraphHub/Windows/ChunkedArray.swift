@@ -4,7 +4,8 @@
 ///
 /// Growing a contiguous array of half a million elements copies all of it at once, which takes tens of milliseconds.
 struct ChunkedArray<Element> {
-  private static var chunkSize: Int { 1_024 }
+  /// A chunk of rows exceeds 128 KiB, so that it has its own mapping and returns to the system when it is freed.
+  private static var chunkSize: Int { 2_048 }
 
   private var chunks = [[Element]]()
   private(set) var count = 0

@@ -31,10 +31,15 @@ extension Hub {
     let window = queries[number]?.window
     session.user?.unfollow(number, of: session.id)
     queries.unregister(number, for: session.id)
-    // The query has no window, the window has other readers, or the order has other windows or was ended.
-    guard let window, queries[number] == nil, orders.remove(window: number, of: window.order, at: now)
-    else { return }
-    if orders[window.order]?.isLoading == true { return removeOrder(window.order, &actions) }
+    // Otherwise the window has other readers, or the order has other windows or was ended.
+    if let window, queries[number] == nil, orders.remove(window: number, of: window.order, at: now) {
+      keepIdle(window.order, &actions)
+    }
+  }
+
+  /// Keeps an order without windows, unless it is being read, and evicts the oldest of those.
+  private mutating func keepIdle(_ order: UInt64, _ actions: inout [HubAction]) {
+    if orders[order]?.isLoading == true { return removeOrder(order, &actions) }
     let idle = orders.idle
     for number in idle.prefix(max(0, idle.count - limits.idleOrders)) { removeOrder(number, &actions) }
   }
@@ -85,6 +90,8 @@ extension Hub {
 
   /// Sends the first results that the session waits for, if their orders are ready and the backlog has space.
   mutating func serveWindows(_ session: Session, _ actions: inout [HubAction]) {
+    // Each delta that a socket has written comes here, and most sessions wait for nothing.
+    if !session.waitsForWindow { return }
     for (number, reader) in session.readers.sorted(by: { $0.key < $1.key }) {
       guard case .waiting = reader.state, let window = queries[number]?.window, let rows = rows(of: window.order)
       else { continue }
@@ -106,8 +113,8 @@ extension Hub {
       }
       let damage = window.lens.map { $0.downgraded(rows.damage) } ?? rows.damage
       frames += encoder.finish(at: rows.at, total: UInt64(rows.order.count), damage: damage)
-      // The session is served again when its socket has written the backlog.
-      guard session.backlog == 0 || sender.fits(frames.count, for: session) else { return }
+      let isServedAfterBacklog = session.backlog > 0 && !sender.fits(frames.count, for: session)
+      if isServedAfterBacklog { return }
       session.readers[number] = Session.Subscription(
         state: .live, through: rows.at.revision, request: reader.request)
       sender.sendFrame(frames, to: session, &actions)
@@ -212,8 +219,8 @@ extension Hub {
 
   // MARK: - Reading
 
-  mutating func collected(_ number: UInt64, _ images: [ObjectImage], _ actions: inout [HubAction]) {
-    orders.update(number, maximumRows: limits.orderRows) { $0.append(images) }
+  mutating func collected(_ number: UInt64, _ objects: [SortedObject], _ actions: inout [HubAction]) {
+    orders.update(number, maximumRows: limits.orderRows) { $0.append(objects) }
     enforceMemoryLimit(&actions)
   }
 
@@ -261,9 +268,9 @@ extension Hub {
       }
     }
     enforceMemoryLimit(&actions)
-    // The order may have been evicted.
-    guard let entry = orders[number] else { return }
-    guard entry.deferred.isEmpty else { return actions.append(.continueOrder(ticket)) }
+    let wasEvicted = orders[number] == nil
+    if wasEvicted { return }
+    if orders[number]?.deferred.isEmpty == false { return actions.append(.continueOrder(ticket)) }
     requests.remove(ticket)
     orders.set(.ready(at), of: number)
     var served = [SessionID: Session]()
@@ -314,7 +321,8 @@ extension Hub {
   ///
   /// Orders without windows are evicted first, then those being read, then the largest.
   mutating func enforceMemoryLimit(_ actions: inout [HubAction]) {
-    for number in orders.oversized {
+    // The end of one order may evict another one.
+    for number in orders.oversized where orders[number] != nil {
       endOrder(number, .tooManyRows(limits.orderRows), &actions)
     }
     while orders.size > limits.orderBytes {
@@ -330,8 +338,7 @@ extension Hub {
 
   /// Removes an order and sends its readers the refusal.
   private mutating func endOrder(_ number: UInt64, _ refusal: Refusal, _ actions: inout [HubAction]) {
-    // The end of another order may have evicted this one.
-    guard let entry = orders[number] else { return }
+    guard let entry = orders[number] else { return assertionFailure("an order that is ended exists") }
     removeOrder(number, &actions)
     for window in entry.windows.keys.sorted() {
       for session in readers(of: window) {

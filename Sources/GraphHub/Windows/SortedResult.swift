@@ -39,8 +39,9 @@ struct SortedResult {
   // MARK: - Modifying
 
   /// Inserts the object at the position of its sort key, or replaces its previous row.
-  mutating func insert(_ image: ObjectImage) {
-    let key = order.values(of: image)
+  mutating func insert(_ image: ObjectImage) { insert(image, order.values(of: image)) }
+
+  private mutating func insert(_ image: ObjectImage, _ key: [Value]) {
     if let index = indices[image.id] {
       if nodes[index].key == key {
         size -= nodes[index].size
@@ -73,18 +74,19 @@ struct SortedResult {
   }
 
   /// Inserts objects that are mostly sorted: each object after all others costs one comparison and no search.
-  mutating func append(_ images: [ObjectImage]) {
+  mutating func append(_ objects: [SortedObject]) {
     // The rows on the path from the root to the last row.
     var spine = [Int]()
     func finish(_ rows: inout Self) {
       while let node = spine.popLast() { rows.recount(node) }
     }
-    for image in images {
-      let key = order.values(of: image)
+    for object in objects {
+      let (image, key) = (object.image, object.key)
+      assert(key.count == order.count, "a key has a value for each sort key")
       if spine.isEmpty { spine = rightSpine() }
       guard isLast(key, image.id, behind: spine.last), indices[image.id] == nil else {
         finish(&self)
-        insert(image)
+        insert(image, key)
         continue
       }
       counts.appended += 1
@@ -120,14 +122,15 @@ struct SortedResult {
 
   /// Removes the object, if it is there.
   mutating func remove(_ id: ObjectID) {
-    guard let index = indices[id] else { return }
-    root = remove(index, below: root)
-    indices[id] = nil
-    size -= nodes[index].size
-    assert(size >= 0, "the size is the sum of all rows")
-    nodes[index].image.values = []
-    nodes[index].key = []
-    free.append(index)
+    if let index = indices[id] {
+      root = remove(index, below: root)
+      indices[id] = nil
+      size -= nodes[index].size
+      assert(size >= 0, "the size is the sum of all rows")
+      nodes[index].image.values = []
+      nodes[index].key = []
+      free.append(index)
+    }
   }
 
   private mutating func insert(_ new: Int, below root: Int) -> Int {
@@ -240,8 +243,8 @@ struct SortedResult {
   }
 
   private func visit(_ node: Int, _ range: Range<Int>, _ body: (Int) -> Void) {
-    // The subtree is empty or outside the range.
-    guard node != Self.none, range.upperBound > 0, range.lowerBound < nodes[node].count else { return }
+    let isOutside = node == Self.none || range.upperBound <= 0 || range.lowerBound >= nodes[node].count
+    if isOutside { return }
     let here = count(nodes[node].left)
     visit(nodes[node].left, range, body)
     if range.contains(here) { body(node) }

@@ -11,6 +11,8 @@ public struct Visibility: Hashable, Sendable {
   public let facts: Rights
   /// Decides on images, by these facts.
   public let judge: AccessJudge
+  /// The hash of the facts. Each commit looks up every class, and one may have a thousand scopes.
+  private let factsHash: Int
 
   /// The class of a principal; nil if the principal sees everything.
   public init?(_ rights: Rights, model: Model) {
@@ -26,12 +28,15 @@ public struct Visibility: Hashable, Sendable {
     }
     facts = Rights(user: rules.contains(where: \.readsUser) ? rights.user : "", grants: grants)
     judge = AccessJudge(facts, model: model)
+    factsHash = facts.hashValue
     assert(!judge.seesEverything, "a principal who sees everything has no class")
   }
 
-  public static func == (left: Visibility, right: Visibility) -> Bool { left.facts == right.facts }
+  public static func == (left: Visibility, right: Visibility) -> Bool {
+    left.factsHash == right.factsHash && left.facts == right.facts
+  }
 
-  public func hash(into hasher: inout Hasher) { hasher.combine(facts) }
+  public func hash(into hasher: inout Hasher) { hasher.combine(factsHash) }
 
   /// Whether the class sees an object in this state.
   public func sees(_ image: ObjectImage) -> Bool { judge.sees(image) }
@@ -55,6 +60,23 @@ public struct Visibility: Hashable, Sendable {
     if let role = other.facts.role, facts.role != role { return false }
     if facts.role != nil, facts.scopes.isEmpty, other.facts.scopes.isEmpty { return true }
     return other.facts.scopes.allSatisfy { scope, role in facts.role(in: scope) == role }
+  }
+
+  /// A fingerprint of the parts of the model that decide which objects a principal sees: the scopes, and the rules for
+  /// reading. Two models of equal hash may differ in them, because the hash covers stored data only.
+  public static func fingerprint(of model: Model) -> UInt64 {
+    let lines = model.entities.map { entity in
+      let scope =
+        switch entity.scope {
+        case nil: "none"
+        case .container: "self"
+        case .shared: "*"
+        case .reference(let number), .stored(_, through: let number): model.propertyName(number)
+        }
+      let rule = if let read = model.accessRules(of: entity.number)?.rules[.read] { read.text } else { "" }
+      return "\(entity.name)\0\(scope)\0\(rule)"
+    }
+    return Checksum.of(Array(lines.joined(separator: "\n").utf8))
   }
 
   // MARK: - Reduced values

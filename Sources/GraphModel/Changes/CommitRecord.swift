@@ -23,8 +23,8 @@ public struct CommitRecord: Hashable, Sendable {
   public var more = 0
   /// The summary of a batch with too many changes to list; `changes` is then empty.
   public var summary: ChangeSummary?
-  /// Unchanged objects to which the changed ones refer, before or after the commit. Nil if they were not recorded, as
-  /// for a record from history.
+  /// Unchanged objects to which the changed ones refer, before or after the commit, if more than their ids decides who
+  /// sees them. Nil if they were not recorded, as for a record from history.
   public var referenced: [ObjectImage]?
   /// The commit's effects on live queries over key paths. Nil if there are none, and for a record from history.
   public var related: PathQueryEffects?

@@ -31,4 +31,14 @@ extension Model {
   public var entitiesWithReadRules: [EntityNumber] {
     parts.accessRules.filter { $0.value.rules[.read] != nil }.keys.sorted()
   }
+
+  /// Whether some class needs the values of an object of the entity to decide whether it sees the object. Otherwise
+  /// ``Visibility/seesUnread(_:)`` decides for all of them.
+  package func decidesSightByValues(_ number: EntityNumber) -> Bool {
+    guard let entity = self.entity(number), accessRules(of: number)?.rules[.read] == nil else { return true }
+    return switch entity.scope {
+    case nil, .shared, .container: false
+    case .reference, .stored: true
+    }
+  }
 }

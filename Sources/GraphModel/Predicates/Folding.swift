@@ -41,12 +41,13 @@ extension String {
     // The loops below look up properties of each scalar, which takes time.
     var counter = Cancellation.StepCounter(over: utf8.count)
     defer { counter.flush() }
-    var result = String.UnicodeScalarView()
+    var result = [UInt8]()
+    result.reserveCapacity(utf8.count)
     func append(_ scalar: Unicode.Scalar) {
-      if foldsCase { scalar.appendCaseFolded(to: &result, length) } else { result.append(scalar) }
+      if foldsCase { scalar.appendCaseFolded(to: &result, length) } else { result.append(contentsOf: scalar.utf8) }
     }
     if options.contains(.diacriticInsensitive) {
-      for scalar in withoutWidth(length)._nfd {
+      for scalar in withoutWidth(length).withLongRunsInOrder(&counter)._nfd {
         guard counter.addSteps(16) else { return "" }
         if scalar.properties.canonicalCombiningClass == .notReordered { append(scalar) }
       }
@@ -56,6 +57,6 @@ extension String {
         append(scalar)
       }
     }
-    return String(result)
+    return String(decoding: result, as: UTF8.self)
   }
 }

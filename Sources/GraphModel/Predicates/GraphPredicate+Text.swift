@@ -211,7 +211,10 @@ struct PredicateWriter {
     var result = "\""
     for scalar in text.unicodeScalars {
       switch scalar {
-      case "\"", "\\": result.unicodeScalars.append(contentsOf: ["\\", scalar])
+      case "\"", "\\":
+        // One by one: appending a sequence copies the text.
+        result.unicodeScalars.append("\\")
+        result.unicodeScalars.append(scalar)
       case "\n": result += "\\n"
       case "\t": result += "\\t"
       default: result.unicodeScalars.append(scalar)

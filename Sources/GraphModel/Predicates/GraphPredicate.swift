@@ -135,6 +135,15 @@ public indirect enum GraphPredicate: Hashable, Sendable {
 
     /// A path to a property of the object itself.
     public static func property(_ number: PropertyNumber) -> Path { Path(end: .property(number)) }
+
+    /// Whether the path's value depends on other objects than the one where it starts.
+    var readsOthers: Bool {
+      if !hops.isEmpty { return true }
+      return switch end {
+      case .count, .aggregate: true
+      case .identifier, .property: false
+      }
+    }
   }
 
   /// An aggregate of an attribute over many objects. Nulls are ignored.
@@ -253,6 +262,18 @@ extension GraphPredicate {
       }
     }
     return own
+  }
+
+  /// Whether a path that reads other objects occurs more than once.
+  var repeatsPaths: Bool {
+    var seen = Set<Path>()
+    var repeats = false
+    forEachComparison { comparison, _ in
+      for path in comparison.left.paths + comparison.right.paths where path.readsOthers {
+        if !seen.insert(path).inserted { repeats = true }
+      }
+    }
+    return repeats
   }
 
   /// The properties that the predicate reads, for a predicate that reads its own object only.

@@ -12,11 +12,16 @@ extension PredicateEvaluator {
     switch predicate {
     case .always: return ConstantTest(true)
     case .never: return ConstantTest(false)
-    case .and(let parts): return imagePredicate(parts, model).map { CompoundTest($0, all: true) }
-    case .or(let parts): return imagePredicate(parts, model).map { CompoundTest($0, all: false) }
+    case .and(let parts): return imagePredicate(parts, model).map { compound($0, all: true) }
+    case .or(let parts): return imagePredicate(parts, model).map { compound($0, all: false) }
     case .not(let inner): return imagePredicate(inner, model).map(NegatedTest.init)
     case .comparison(let comparison): return imagePredicate(comparison, model)
     }
+  }
+
+  private static func compound(_ parts: [any ImagePredicate], all: Bool) -> any ImagePredicate {
+    let joined = SearchTest.joined(parts, all: all)
+    return joined.count == 1 ? joined[0] : CompoundTest(joined, all: all)
   }
 
   private static func imagePredicate(_ parts: [GraphPredicate], _ model: Model) -> [any ImagePredicate]? {
@@ -29,6 +34,9 @@ extension PredicateEvaluator {
     guard comparison.quantifier == .one, let path = comparison.path, path.level == 0, path.hops.isEmpty,
       case .property(let number) = path.end, let slot = model.property(number)?.slot, comparison.right.isConstant
     else { return nil }
+    if comparison.comparator == .search, case .string(let text) = comparison.right.constant {
+      return SearchTest(slot: slot, searches: [text.words])
+    }
     let any = GeneralPredicate(slot: slot, match: ValueMatcher(comparison))
     guard comparison.options.isEmpty, case .value(let constant) = comparison.right,
       let relation = OrderingComparator(comparison.comparator)
@@ -54,8 +62,8 @@ final class ConstantTest: ImagePredicate {
   func holds(_ values: [Value]) -> Bool { result }
 }
 
-private final class NegatedTest: ImagePredicate {
-  private let inner: any ImagePredicate
+final class NegatedTest: ImagePredicate {
+  let inner: any ImagePredicate
 
   init(_ inner: any ImagePredicate) { self.inner = inner }
 

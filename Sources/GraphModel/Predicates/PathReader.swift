@@ -32,7 +32,7 @@ public struct NoImageSource: ImageSource {
 struct EvaluationContext {
   let image: ObjectImage
   let source: any ImageSource
-  /// The cached ends of paths; nil outside the evaluation of a commit.
+  /// The cached ends of paths; nil outside the evaluation of a commit, unless a predicate repeats a path.
   var paths: PathCache?
   /// The outer objects of a subquery, innermost first.
   var outer: [ObjectImage] = []
@@ -79,6 +79,14 @@ struct PathReader: Sendable {
     case aggregate(GraphPredicate.Aggregate, PathHop, Property, zero: Value)
     case property(Property)
     case nothing
+
+    /// Whether the end reads objects beyond the path's own.
+    var readsOthers: Bool {
+      switch self {
+      case .count, .aggregate: true
+      case .identifier, .property, .nothing: false
+      }
+    }
   }
 
   private let path: GraphPredicate.Path
@@ -149,7 +157,7 @@ struct PathReader: Sendable {
   /// The values at the end of the path, without multiplicity; for quantifiers, not for counts.
   func values(_ context: EvaluationContext) -> [Value] {
     guard let image = context.image(at: level) else { return [] }
-    if hops.isEmpty { return [value(at: image.id, image, context.source)] }
+    if hops.isEmpty, !end.readsOthers { return [value(at: image.id, image, context.source)] }
     guard let paths = context.paths else { return findValues(from: image, context) }
     return paths.values(from: image.id, at: path) { findValues(from: image, context) }
   }

@@ -8,15 +8,18 @@ public struct PredicateEvaluator: Sendable {
   private let own: any ImagePredicate
   private let isOwn: Bool
   private let test: Test
+  /// Whether a path occurs several times, so that its values are kept while an object is evaluated. A chain of
+  /// thousands of comparisons would otherwise read the path's objects for each.
+  private let repeatsPaths: Bool
 
   /// Compiles the predicate against its model.
   public init(_ predicate: GraphPredicate, model: Model) {
     if let own = Self.imagePredicate(predicate, model) {
-      (isOwn, self.own) = (true, own)
+      (isOwn, self.own, repeatsPaths) = (true, own, false)
       // The test reads the same object; patterns are prepared once.
       test = { own.holds($0.image.values) }
     } else {
-      (isOwn, own) = (false, ConstantTest(false))
+      (isOwn, own, repeatsPaths) = (false, ConstantTest(false), predicate.repeatsPaths)
       test = Self.compile(predicate, model)
     }
   }
@@ -30,7 +33,8 @@ public struct PredicateEvaluator: Sendable {
   /// Whether the object matches. Its entity is not checked.
   /// - Parameter source: resolves paths through relationships.
   public func matches(_ image: ObjectImage, in source: any ImageSource) -> Bool {
-    matches(EvaluationContext(image: image, source: source))
+    let paths = repeatsPaths ? PathCache(EvaluationBudget(total: .max, share: .max)) : nil
+    return matches(EvaluationContext(image: image, source: source, paths: paths))
   }
 
   func matches(_ context: EvaluationContext) -> Bool {

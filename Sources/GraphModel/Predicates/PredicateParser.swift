@@ -98,7 +98,7 @@ struct PredicateParser {
     guard text.utf8.count <= GraphPredicate.maximumTextSize else {
       throw PredicateSyntaxError(
         scalar: 1, reason: "the predicate has more than \(GraphPredicate.maximumTextSize) bytes",
-        text: String(text.prefix(80)))
+        text: String(text.beginning(of: 80)))
     }
     self.text = text
     tokens = try PredicateLexer.tokens(text)

@@ -27,7 +27,8 @@ public struct PredicateSyntaxError: Error, Hashable, CustomStringConvertible {
   /// The text with a caret under the error, for a terminal; a long text is truncated on both sides with `…`.
   /// - Parameter width: returns the columns of a character in the terminal.
   public func pointer(width: (Character) -> Int) -> String {
-    let line = text.map { $0.isNewline ? " " : $0 }
+    // A character may have any number of marks.
+    let line = text.map { $0.isNewline ? " " : Character(String($0.unicodeScalars.prefix(8))) }
     let place = min(max(0, column - 1), line.count)
     var shown = line.indices
     if line.count > Self.window + Self.window / 3 {

@@ -1,6 +1,7 @@
-/// A cache of the objects and values at the end of paths, for the duration of a commit. A hundred queries over a path
-/// follow it once per object. There is one cache for the graph before the commit and one for the graph after it;
-/// paths over relationships that the commit did not change are the same in both and share an entry.
+/// A cache of the objects and values at the end of paths, for the duration of a commit, or of the evaluation of one
+/// object. A hundred queries over a path, or a hundred comparisons, follow it once per object. In a commit there
+/// is one cache for the graph before the commit and one for the graph after it; paths over relationships that the
+/// commit did not change are the same in both and share an entry.
 final class PathCache {
   private struct TraversalKey: Hashable {
     let start: ObjectID

@@ -28,6 +28,20 @@ public struct SortKey: Hashable, Sendable {
   }
 }
 
+/// An object and its sort values.
+public struct SortedObject: Sendable {
+  /// The object.
+  public let image: ObjectImage
+  /// The values that ``SortOrder/values(of:in:)`` returns, one for each sort key.
+  public let key: [Value]
+
+  /// Creates an object with its values, which must be those of the order in which it is sorted.
+  public init(image: ObjectImage, key: [Value]) {
+    self.image = image
+    self.key = key
+  }
+}
+
 /// A compiled order, for repeated comparisons.
 public struct SortOrder: Sendable {
   private let keys: [(read: ExpressionEvaluator, key: SortKey)]
@@ -39,6 +53,9 @@ public struct SortOrder: Sendable {
     self.keys = keys.map { (ExpressionEvaluator($0.expression, model: model), $0) }
     ascending = keys.map(\.ascending)
   }
+
+  /// The number of sort keys.
+  public var count: Int { ascending.count }
 
   /// The object's sort values; a string with a collation is replaced by its collation key.
   public func values(of image: ObjectImage, in source: any ImageSource = NoImageSource()) -> [Value] {
@@ -65,7 +82,15 @@ public struct SortOrder: Sendable {
   public func sorted(_ images: some Sequence<ObjectImage>, in source: any ImageSource = NoImageSource())
     -> [ObjectImage]
   {
-    images.map { (values(of: $0, in: source), $0) }.sorted { precedes($0.0, $0.1.id, $1.0, $1.1.id) }.map(\.1)
+    sortedWithKeys(images, in: source).map(\.image)
+  }
+
+  /// The objects in order, with their sort values.
+  public func sortedWithKeys(_ images: some Sequence<ObjectImage>, in source: any ImageSource = NoImageSource())
+    -> [SortedObject]
+  {
+    images.map { SortedObject(image: $0, key: values(of: $0, in: source)) }
+      .sorted { precedes($0.key, $0.image.id, $1.key, $1.image.id) }
   }
 }
 

@@ -36,6 +36,15 @@ extension AccessJudge {
     return nil
   }
 
+  /// The newest change after a revision by which an object became visible; nil if the principal saw each state since
+  /// then, and for a deleted object.
+  func appearance(of id: ObjectID, after revision: Revision, in graph: DraftGraph) throws -> PastChange? {
+    if seesEverything { return nil }
+    // A plan has taken the images of its drafts.
+    guard let stored = try graph.reader.image(of: id), stored.hasChanged(since: revision) else { return nil }
+    return appearance(of: stored, in: try graph.reader.history(of: id, after: revision))
+  }
+
   /// A refusal without ids, authors, values and counts of objects that the principal can't see.
   /// - Parameter isOwn: whether the principal itself named the objects of the transaction. An object that does not
   ///   exist for it is then reported under the id that it sent.
@@ -61,18 +70,22 @@ extension AccessJudge {
       kept.message = Refusal(violations: violations).message
     } else if kept.conflicts.isEmpty {
       return Self.effectOnInvisible
-    } else if kept.conflicts.count != refusal.conflicts.count {
+    } else if kept.conflicts != refusal.conflicts {
       kept.message = try PlanFindings.message(for: kept.conflicts, in: graph)
     }
     return kept
   }
 
-  /// The conflicts over objects that the principal sees, without references to others.
+  /// The conflicts over objects that the principal sees, without references to others. A commit from a time at which
+  /// the principal did not see the object is replaced by the one by which it became visible.
   func withoutInvisible(_ conflicts: [Conflict], in graph: DraftGraph) throws -> [Conflict] {
     if seesEverything { return conflicts }
     return try conflicts.compactMap { conflict in
       if try isInvisible(conflict.id, in: graph) { return nil }
       var conflict = conflict
+      if conflict.revision > 0, let change = try appearance(of: conflict.id, after: conflict.revision - 1, in: graph) {
+        (conflict.author, conflict.revision) = (change.author, change.revision)
+      }
       conflict.mine = try withoutInvisible(conflict.mine, in: graph)
       conflict.theirs = try withoutInvisible(conflict.theirs, in: graph)
       return conflict

@@ -35,15 +35,24 @@ struct EditMerger {
         + "read it again and repeat the edit")
   }
 
-  /// Refuses a base before the object's insert, as the object could not be read then. The replica that inserted it is
-  /// exempt, because its own commits never conflict with it.
-  func refuseUnborn(_ id: ObjectID, in past: [PastChange], at base: Revision) throws {
-    guard let first = past.first, first.kind == .inserted, !first.isRevival, first.replica != replica
-    else { return }
-    let entity = model.entityName(of: id)
-    throw Refusal(
-      .malformed,
-      "the \(entity) \(id) was created in revision \(first.revision); it did not exist at revision \(base)")
+  /// The refusal of splices whose offsets refer to a text of a past that the store has lost.
+  private func unknownText(of stored: ObjectImage, _ property: Property) -> Refusal {
+    Refusal(
+      .pruned,
+      "\(model.entityName(of: stored.id)).\(property.name) of \(stored.id) was edited in a state that this store does "
+        + "not have: read it again and repeat the edit")
+  }
+
+  /// The insert of the object by another replica after the base; nil for none.
+  ///
+  /// The object could not be read at such a base, and yet the client has read it: in a past that the store has lost.
+  /// After a restore from a backup, clients state the oldest base for what they can't compare themselves. The values of
+  /// the insert are no conflict with an edit, because every reader has seen them or later ones.
+  func foreignInsert(in past: [PastChange]) -> PastChange? {
+    guard let first = past.first, first.kind == .inserted, !first.isRevival, first.replica != replica else {
+      return nil
+    }
+    return first
   }
 
   // MARK: - Comparing
@@ -63,6 +72,7 @@ struct EditMerger {
     guard let property = model.property(edit.property), property.attribute?.isDerived != true else {
       return .merged(edit)
     }
+    if case .splice = edit.action, foreignInsert(in: past) != nil { throw unknownText(of: stored, property) }
     let all = past.filter { $0.mayTouch(edit.property) }
     guard let last = conflictingChange(property, all) else {
       guard case .splice(let splices) = edit.action else { return .merged(edit) }

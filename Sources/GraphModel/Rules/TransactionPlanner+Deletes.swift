@@ -28,9 +28,10 @@ extension TransactionPlanner {
   private mutating func losesDelete(_ draft: Draft, against change: Change) throws -> Bool {
     guard let before = draft.before, before.hasChanged(since: change.base), change.base > 0 else { return false }
     let past = try merger.past(of: before.id, after: change.base)
-    try merger.refuseUnborn(before.id, in: past, at: change.base)
-    let others = past.filter { $0.replica != merger.replica && $0.isUserEdit(in: graph.model) }
-    guard let last = others.last else { return false }
+    // The principal can't have read the object before it became visible.
+    let appearance = try judge?.appearance(of: before.id, after: change.base, in: graph)
+    let edit = past.last { $0.replica != merger.replica && $0.isUserEdit(in: graph.model) }
+    guard let last = edit ?? appearance, last.replica != merger.replica else { return false }
     let mineWins = transaction.policy.prefersTransaction
     findings.add(
       Conflict(kind: .changed, id: before.id, author: last.author, revision: last.revision, mineWon: mineWins))

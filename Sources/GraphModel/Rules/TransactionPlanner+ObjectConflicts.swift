@@ -36,7 +36,7 @@ extension TransactionPlanner {
       guard change.kind == .update, let stored = draft.before, stored.revision > change.base else { continue }
       stale[stored.id] = (since: change.base, seen: change.base)
       let past = try merger.past(of: stored.id, after: change.base)
-      if change.base > 0, past.contains(where: { $0.kind == .inserted }) { continue }
+      if change.base > 0, past.contains(where: \.isRevival) { continue }
       for edit in change.edits {
         if case .conflicting(_, let last) = try merger.compare(edit, with: stored, past: past) {
           decisions[stored.id] = newer(last, decisions[stored.id])
@@ -100,10 +100,10 @@ extension TransactionPlanner {
   private mutating func revertUnseenChanges(
     _ draft: Draft, _ stored: ObjectImage, _ conflict: ObjectConflict, _ past: [PastChange]
   ) throws {
-    // An author that has not read the object has no state to restore.
-    guard conflict.seen > 0 else { return }
-    let edited = Set(conflict.edits.map(\.edit.property)).union(conflict.editedThroughOthers)
     let unseen = past.filter { $0.revision > conflict.seen }
+    // An author that has not read the object has no state to restore, nor has one that has read it in a lost past.
+    if conflict.seen == 0 || merger.foreignInsert(in: unseen) != nil { return }
+    let edited = Set(conflict.edits.map(\.edit.property)).union(conflict.editedThroughOthers)
     for property in draft.entity.storedProperties where !edited.contains(property.number) {
       guard property.attribute?.assignment == nil, property.attribute?.isDerived != true,
         property.relationship?.isToMany != true,

@@ -21,11 +21,10 @@ extension TransactionPlanner {
     guard change.kind == .update || change.kind == .delete, !change.id.isTemporary else {
       throw Refusal(.malformed, "an insert can't have a precondition: its object was never read")
     }
-    guard condition.revision > 0, condition.revision < graph.revision else {
+    guard condition.revision > 0, condition.revision < .max else {
       throw Refusal(
         .malformed,
-        "a precondition names the revision at which the object was read, from 1 to \(graph.revision - 1), not \(condition.revision)"
-      )
+        "a precondition names the revision at which the object was read, from 1, not \(condition.revision)")
     }
     // Applying the change reports that the object does not exist.
     if try isInvisible(change.id) { return [] }
@@ -35,11 +34,22 @@ extension TransactionPlanner {
       return [Conflict(kind: .deleted, id: change.id, author: deletion.author, revision: deletion.revision)]
     }
     let properties = try properties(of: condition, draft.entity)
+    // It was read in a past that the store has lost, in which it may have had any values.
+    if condition.revision >= graph.revision {
+      return [Conflict(kind: .changed, id: stored.id, revision: stored.revision)]
+    }
     guard stored.hasChanged(since: condition.revision) else { return [] }
+    // The principal can't have read it at that revision, even if nothing has changed since.
+    if let change = try judge?.appearance(of: stored.id, after: condition.revision, in: graph) {
+      return [Conflict(kind: .deleted, id: stored.id, author: change.author, revision: change.revision)]
+    }
     let past = try merger.past(of: stored.id, after: condition.revision)
-    try merger.refuseUnborn(stored.id, in: past, at: condition.revision)
     if let revival = past.last(where: \.isRevival) {
       return [Conflict(kind: .deleted, id: stored.id, author: revival.author, revision: revival.revision)]
+    }
+    // The state that was read is unknown then.
+    if let insert = merger.foreignInsert(in: past) {
+      return [Conflict(kind: .changed, id: stored.id, author: insert.author, revision: insert.revision)]
     }
     if condition.properties.isEmpty, let pruned = past.first(where: \.isPruned) {
       return [Conflict(kind: .changed, id: stored.id, revision: pruned.revision)]

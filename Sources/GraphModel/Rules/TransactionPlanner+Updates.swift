@@ -51,15 +51,12 @@ extension TransactionPlanner {
   /// Records a conflict if the object was deleted and revived after the edit's base. If the principal did not see it
   /// meanwhile, the same holds for what the principal sees.
   mutating func recordRevival(of id: ObjectID, in past: [PastChange], after base: Revision) throws -> Bool {
-    if let judge, !judge.seesEverything, let stored = graph.draft(of: id)?.before,
-      let change = judge.appearance(of: stored, in: try graph.reader.history(of: id, after: base))
-    {
+    if let change = try judge?.appearance(of: id, after: base, in: graph) {
       findings.add(
         Conflict(kind: .deleted, id: id, author: change.author, revision: change.revision, mineWon: false))
       return true
     }
     guard base > 0 else { return false }
-    try merger.refuseUnborn(id, in: past, at: base)
     guard let revival = past.first(where: \.isRevival) else { return false }
     findings.add(
       Conflict(kind: .deleted, id: id, author: revival.author, revision: revival.revision, mineWon: false))

@@ -14,6 +14,10 @@ public protocol GraphStoring: Sendable {
   /// The newest committed state.
   var head: Token { get throws }
 
+  /// The newest revision of which a client may hold a state that was read with other rules about what users see: the
+  /// head when the present rules were first served. 0 if the store has always had them.
+  var accessRulesSince: Revision { get }
+
   /// Commits requests, each all or nothing, with a single sync of the disk. When it returns, all commits are on disk.
   /// A `.batch` is synced separately, and may take minutes.
   /// - Parameter now: the time of the commits, unless the previous commit was later.
@@ -331,6 +335,17 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// The refusal of a request that failed because of this.
   public var refusal: Refusal { Refusal(.unavailable, description, isOutcomeUnknown: isOutcomeUnknown) }
 
+  /// The refusal for a principal of rights: without the sentence, the cause and the advice, which have paths of the
+  /// machine and are for its owner.
+  public var refusalWithoutPaths: Refusal {
+    let unknown = isOutcomeUnknown ? ". " + Self.unknownOutcome : ""
+    return Refusal(
+      .unavailable, "\(Self.textWithoutPaths) (\(code.rawValue))\(unknown)", isOutcomeUnknown: isOutcomeUnknown)
+  }
+
+  /// The sentence about any failure for principals with rights.
+  public static let textWithoutPaths = "the server can't use its store; its owner finds the reason in its log"
+
   private static let unknownOutcome =
     "The change may or may not have been committed; check before you repeat it."
 
@@ -341,6 +356,9 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension GraphStoring {
+  /// The rules never change.
+  public var accessRulesSince: Revision { 0 }
+
   /// Passes the complete graph to `body`, by entity number and id, read within one read transaction.
   /// - Parameters:
   ///   - begin: called once, with the state and the number of objects.

@@ -2,7 +2,7 @@
 /// that a wrong clock prunes is lost; the wall clock is therefore compared with the monotonic clock and the store.
 ///
 /// 1. A wall clock that jumps relative to the monotonic clock is not trusted until it has run without a jump for
-///    `settlingTime`, or until it returns to its former time.
+///    `settlingTime`, or until it returns to its former time. Several steps within that time count as one jump.
 /// 2. If the wall clock is far ahead of the newest commit when the program starts, either it is wrong or there was no
 ///    commit for a long time. It is not trusted before the same time has passed. Commits of the last `settlingTime` may
 ///    have been made by the same wrong clock, so they confirm it only if an earlier commit lies close before them
@@ -64,7 +64,8 @@ public struct PruningClock: Sendable {
   private let retention: Timestamp
   /// The trusted offset; nil if there is none.
   private var trustedOffset: Timestamp?
-  /// The present offset, and the monotonic time since which it holds.
+  /// The offset with which readings are compared, and the monotonic time since which it holds. Small steps do not move
+  /// it, because many of them would be a jump.
   private var present: (offset: Timestamp, since: Timestamp)
   /// The reason why the present offset is not trusted.
   private var distrustReason: Reason?
@@ -95,15 +96,18 @@ public struct PruningClock: Sendable {
     let change = Self.distance(reading.offset, present.offset)
     if change.magnitude > Self.tolerance.magnitude {
       distrustReason = .jumped(change)
-      present.since = reading.monotonic
+      present = (reading.offset, reading.monotonic)
     }
-    // Gradual corrections of the clock move the reference.
-    present.offset = reading.offset
     let isAsBefore =
       trustedOffset.map { Self.distance(reading.offset, $0).magnitude <= Self.tolerance.magnitude } == true
     let hasSettled = reading.monotonic - present.since >= min(Self.settlingTime, retention)
     guard !isAsBefore, !hasSettled, let distrustReason else {
-      (trustedOffset, distrustReason) = (reading.offset, nil)
+      distrustReason = nil
+      // Gradual corrections of the clock move the reference, by at most the tolerance in each settling time.
+      if hasSettled || trustedOffset == nil {
+        (trustedOffset, present) = (reading.offset, (reading.offset, reading.monotonic))
+      }
+      if let trustedOffset { present.offset = trustedOffset }
       return .prune(now: reading.wall, through: through)
     }
     return .refuse(distrustReason)

@@ -1,22 +1,38 @@
 /// Unicode foldings that the standard library lacks, derived from those that it has.
 extension Unicode.Scalar {
-  /// Appends the full case folding (CaseFolding.txt, C and F).
+  /// Appends the UTF-8 of the full case folding (CaseFolding.txt, C and F).
   ///
   /// It is the lowercase of the uppercase of the lowercase, with two exceptions: the dotless `ı` stays, as only
   /// Turkic languages fold it, and Cherokee folds to its uppercase letters, which are older than its lowercase ones.
+  /// The most frequent letters are folded without Unicode's tables.
+  ///
+  /// To bytes, because appending several scalars to a `UnicodeScalarView` copies it, and a text has as many such
+  /// letters as letters.
   /// - Parameter length: with `simple`, a scalar that would fold to several becomes its lowercase letter instead.
-  func appendCaseFolded(to result: inout String.UnicodeScalarView, _ length: String.FoldingLength) {
+  func appendCaseFolded(to result: inout [UInt8], _ length: String.FoldingLength) {
     switch value {
-    case 0x41...0x5A: result.append(Unicode.Scalar(UInt8(value) | 0x20))
-    case ..<0x80, 0x131, 0x13A0...0x13F5: result.append(self)
-    case 0x13F8...0x13FD, 0xAB70...0xABBF: result.append(contentsOf: properties.uppercaseMapping.unicodeScalars)
+    case 0x41...0x5A: result.append(UInt8(value) | 0x20)
+    case ..<0x80: result.append(UInt8(value))
+    case 0xDF where length == .full: result.append(contentsOf: "ss".utf8)
+    // Lowercase letters of Latin and Cyrillic.
+    case 0xDF...0xFE, 0x430...0x45F, 0x131, 0x13A0...0x13F5: result.append(contentsOf: utf8)
+    case 0xC0...0xDE where value != 0xD7, 0x410...0x42F: Self.append(value + 0x20, to: &result)
+    case 0x400...0x40F: Self.append(value + 0x50, to: &result)
+    case 0x13F8...0x13FD, 0xAB70...0xABBF: result.append(contentsOf: properties.uppercaseMapping.utf8)
     default:
       let properties = properties
-      guard properties.changesWhenCaseMapped else { return result.append(self) }
-      let folded = properties.lowercaseMapping.uppercased().lowercased().unicodeScalars
-      let isSimple = length == .full || folded.count == 1
-      result.append(contentsOf: isSimple ? folded : properties.lowercaseMapping.unicodeScalars)
+      guard properties.changesWhenCaseMapped else { return result.append(contentsOf: utf8) }
+      let folded = properties.lowercaseMapping.uppercased().lowercased()
+      let isSimple = length == .full || folded.unicodeScalars.count == 1
+      result.append(contentsOf: isSimple ? folded.utf8 : properties.lowercaseMapping.utf8)
     }
+  }
+
+  /// Appends the UTF-8 of a scalar below U+0800 and beyond ASCII.
+  private static func append(_ value: UInt32, to result: inout [UInt8]) {
+    assert((0x80..<0x800).contains(value), "two bytes of UTF-8")
+    result.append(UInt8(0xC0 | value >> 6))
+    result.append(UInt8(0x80 | value & 0x3F))
   }
 
   /// The replacement of a full-width or half-width form, or of a Latin digraph. It follows Unicode's compatibility
@@ -75,14 +91,15 @@ extension String {
   /// The text with full-width and half-width forms and Latin digraphs replaced by ordinary letters.
   func withoutWidth(_ length: FoldingLength) -> String {
     guard unicodeScalars.contains(where: { $0.withoutWidth != nil }) else { return self }
-    var result = String.UnicodeScalarView()
+    var result = [UInt8]()
+    result.reserveCapacity(utf8.count)
     for scalar in unicodeScalars {
       if let plain = scalar.withoutWidth, length == .full || plain.count == 1 {
-        result.append(contentsOf: plain)
+        for part in plain { result.append(contentsOf: part.utf8) }
       } else {
-        result.append(scalar)
+        result.append(contentsOf: scalar.utf8)
       }
     }
-    return String(result)
+    return String(decoding: result, as: UTF8.self)
   }
 }

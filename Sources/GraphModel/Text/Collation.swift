@@ -34,7 +34,7 @@ public enum Collation: String, Sendable, CaseIterable {
         key.append(ascii: byte)
       }
     } else {
-      for scalar in text._nfd {
+      for scalar in text.withLongRunsInOrder(&counter)._nfd {
         guard counter.addSteps(64) else { return [] }
         key.append(scalar)
       }

@@ -13,7 +13,7 @@ extension String {
     var scalars = UnicodeScalarView()
     var counter = Cancellation.StepCounter(over: utf8.count)
     defer { counter.flush() }
-    for scalar in _nfc {
+    for scalar in withLongRunsInOrder(&counter)._nfc {
       guard counter.addSteps(16) else { break }
       scalars.append(scalar)
     }

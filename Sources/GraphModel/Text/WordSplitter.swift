@@ -30,6 +30,16 @@ extension Unicode.Scalar {
       return (0x61...0x7A).contains(value) || (0x41...0x5A).contains(value) || (0x30...0x39).contains(value)
         ? .letter : nil
     }
+    switch value {
+    // The most frequent folded letters beyond ASCII, Latin, Cyrillic, kana and ideographs, without Unicode's tables.
+    case 0xDF...0xF6, 0xF8...0xFF, 0x430...0x45F: return .letter
+    case 0x3041...0x3096, 0x30A1...0x30FA, 0x4E00...0x9FFC: return .phrase
+    default: return wordClassByProperties
+    }
+  }
+
+  /// The role of a scalar beyond ASCII.
+  var wordClassByProperties: WordClass? {
     let properties = properties
     guard
       properties.isAlphabetic || properties.numericType != nil || properties.isEmoji && value > 0xFF

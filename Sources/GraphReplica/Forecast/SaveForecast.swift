@@ -1,6 +1,12 @@
 // Tests: ForecastTests.swift
 import GraphModel
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The expected result of a save, by the rule engine over the objects that a context holds. It covers cascaded
 /// deletes, derived values, the other ends of relationships, and violated rules.
 ///
@@ -27,9 +33,13 @@ extension ObjectContext {
   /// allow, and changes nothing. In a child it covers the child's edits over those of its parent.
   /// - Parameters:
   ///   - policy: the save's merge policy.
-  ///   - now: the time of the commit, which the server stamps, in microseconds since 1970; if nil, rules that read
-  ///     such a time are not evaluated.
-  public func forecast(policy: MergePolicy = .error, now: Timestamp? = nil) -> SaveForecast {
+  ///   - now: the date of the commit, which the server stamps; if nil, rules that read such a date are not evaluated.
+  public func forecast(policy: MergePolicy = .error, now: Date? = nil) -> SaveForecast {
+    forecast(policy, now?.microseconds, ContextGraphReader(self))
+  }
+
+  /// Forecasts a save with the time of its commit, in microseconds since 1970.
+  package func forecast(policy: MergePolicy = .error, now: Timestamp) -> SaveForecast {
     forecast(policy, now, ContextGraphReader(self))
   }
 
@@ -65,7 +75,7 @@ extension ObjectContext {
     return Set(settable.map(\.number))
   }
 
-  private func forecast(_ policy: MergePolicy, _ now: Timestamp?, _ graph: ContextGraphReader) -> SaveForecast {
+  func forecast(_ policy: MergePolicy, _ now: Timestamp?, _ graph: ContextGraphReader) -> SaveForecast {
     let changes = pendingChanges(graph)
     let transaction = Transaction(
       id: TransactionID(replica: replica.id, sequence: lastSequence + 1), policy: policy, changes: changes)

@@ -9,17 +9,17 @@ extension ObjectContext {
 
   /// Follows a query; its result is empty until the first one has arrived.
   /// - Parameters:
-  ///   - prefetching: relationships to load with its objects, and with those that join it later.
+  ///   - prefetch: relationships to load with its objects, and with those that join it later.
   ///   - most: the query is refused, with `limit`, if its first or a reloaded result has more objects; the rest of
   ///     them is not awaited. Nil for any number.
   public func follow(
-    entity: Entity, predicate: GraphPredicate = .always, prefetching: RelationshipTree = .none, atMost most: Int? = nil
+    entity: Entity, predicate: GraphPredicate = .always, prefetch: RelationshipTree = .none, atMost most: Int? = nil
   ) -> QueryID {
-    if let parent { return parent.follow(entity: entity, predicate: predicate, prefetching: prefetching, atMost: most) }
+    if let parent { return parent.follow(entity: entity, predicate: predicate, prefetch: prefetch, atMost: most) }
     lastQuery += 1
     if refusesEdit("no query can be followed") { return lastQuery }
     let subscribe = Subscribe(entity: entity.number, predicate: predicate == .always ? "" : predicate.text(in: model))
-    return follow(subscribe, prefetching: prefetching, atMost: most)
+    return follow(subscribe, prefetch: prefetch, atMost: most)
   }
 
   /// Follows a part of a query's ordered result; it is empty until the first rows have arrived.
@@ -27,14 +27,14 @@ extension ObjectContext {
   ///   - sort: over the object's own properties; ids break ties.
   ///   - offset: the number of rows to skip.
   ///   - limit: the maximum number of rows, from 1 to 1,000.
-  ///   - prefetching: relationships to load with its objects, and with those that join it later.
+  ///   - prefetch: relationships to load with its objects, and with those that join it later.
   public func follow(
     entity: Entity, predicate: GraphPredicate = .always, sort: [SortKey], offset: Int = 0, limit: Int,
-    prefetching: RelationshipTree = .none
+    prefetch: RelationshipTree = .none
   ) -> QueryID {
     if let parent {
       return parent.follow(
-        entity: entity, predicate: predicate, sort: sort, offset: offset, limit: limit, prefetching: prefetching)
+        entity: entity, predicate: predicate, sort: sort, offset: offset, limit: limit, prefetch: prefetch)
     }
     lastQuery += 1
     if refusesEdit("no query can be followed") { return lastQuery }
@@ -42,11 +42,11 @@ extension ObjectContext {
     let subscribe = Subscribe(
       entity: entity.number, predicate: predicate == .always ? "" : predicate.text(in: model),
       window: .init(sort: sort.text(in: model), offset: UInt64(max(0, offset)), limit: UInt64(max(0, limit))))
-    return follow(subscribe, prefetching: prefetching)
+    return follow(subscribe, prefetch: prefetch)
   }
 
   private func follow(
-    _ subscribe: Subscribe, prefetching tree: RelationshipTree, atMost most: Int? = nil
+    _ subscribe: Subscribe, prefetch tree: RelationshipTree, atMost most: Int? = nil
   ) -> QueryID {
     let query = lastQuery
     results[query] = [:]
@@ -62,7 +62,7 @@ extension ObjectContext {
     let unchecked = loads.uncheckedObjects(of: query)
     results[query] = nil
     windows[query] = nil
-    loads.removePrefetch(of: query)
+    loads.removePrefetch(of: query, LoadScheduler.cancellation)
     loads.checkDeparted(unchecked, from: query)
     handle(.unsubscribe(query))
     notifyOwner()

@@ -1,4 +1,4 @@
-// Tests: PrefetchTests.swift, FaultTests.swift
+// Tests: PrefetchTests.swift, FaultTests.swift, CancelledLoadTests.swift
 import GraphModel
 import GraphWire
 
@@ -17,7 +17,9 @@ final class LoadScheduler {
   unowned let context: ObjectContext
   private var lastLoad: LoadID = 0
   private var lastRequest = firstRequest
-  private var prefetches = [QueryID: QueryPrefetch]()
+  var prefetches = [QueryID: QueryPrefetch]()
+  /// All loads that have not ended.
+  private(set) var unfinished = [LoadID: ObjectLoad]()
   /// Loads whose level has not been requested yet.
   private var ready = [ObjectLoad]()
   private var requests = [RequestID: LoadRequest]()
@@ -28,6 +30,8 @@ final class LoadScheduler {
   private var requestsByObject = [ObjectID: RequestID]()
   /// Requests whose next chunk can be requested.
   private var continuable = [RequestID]()
+  /// Requests that were sent and that no load wants any longer.
+  private var cancelled = [RequestID]()
   /// The newest load of each tree that an object began for others as well.
   private var shared = [RelationshipTree: ObjectLoad]()
   var visibility = VisibilityCheck()
@@ -39,7 +43,7 @@ final class LoadScheduler {
   /// Begins to fill faults.
   func load(faults: [ObjectState], bringsOthers: Bool) -> LoadID {
     lastLoad += 1
-    ready.append(ObjectLoad(id: lastLoad, faults: faults, bringsOthers: bringsOthers))
+    begin(ObjectLoad(id: lastLoad, faults: faults, bringsOthers: bringsOthers))
     return lastLoad
   }
 
@@ -58,15 +62,20 @@ final class LoadScheduler {
       load.sharers = Set(owners.map(\.id))
       shared[tree] = load
     }
-    ready.append(load)
+    begin(load)
     return lastLoad
   }
 
   /// Begins to read held objects again, to find those that are no longer visible.
   func load(again ids: [ObjectID]) -> LoadID {
     lastLoad += 1
-    ready.append(ObjectLoad(id: lastLoad, again: ids))
+    begin(ObjectLoad(id: lastLoad, again: ids))
     return lastLoad
+  }
+
+  private func begin(_ load: ObjectLoad) {
+    unfinished[load.id] = load
+    ready.append(load)
   }
 
   /// The load in progress that an object shares with others; nil if there is none.
@@ -77,16 +86,12 @@ final class LoadScheduler {
 
   // MARK: - Live queries
 
-  /// Prefetches for a query from its first result on.
-  func addPrefetch(_ tree: RelationshipTree, of query: QueryID) {
-    if !tree.isEmpty { prefetches[query] = QueryPrefetch(tree: tree) }
-  }
-
-  func removePrefetch(of query: QueryID) { prefetches[query] = nil }
-
-  /// The load for a query's first or reloaded result, or why it failed; nil if the query does not prefetch.
-  func prefetch(of query: QueryID) -> (load: LoadID?, failure: Refusal?)? {
-    prefetches[query].map { ($0.first, $0.failure) }
+  /// Ends the loads of a query that has ended.
+  /// - Parameter refusal: the reason that the callers that wait for them receive.
+  func removePrefetch(of query: QueryID, _ refusal: Refusal) {
+    // Only a query that prefetches has loads.
+    if prefetches.removeValue(forKey: query) == nil { return }
+    for load in unfinished.values.filter({ $0.query == query }).sorted(by: { $0.id < $1.id }) { cancel(load, refusal) }
   }
 
   /// Prefetches for a query's new result, if the query prefetches.
@@ -98,8 +103,7 @@ final class LoadScheduler {
     startPrefetch(of: query, reloadsHeld: true, replacing: old)
   }
 
-  /// Prefetches the objects that a resumed query misses, because the requests in flight were refused when the
-  /// connection broke.
+  /// Prefetches the objects that a resumed query misses, because the connection was lost with the requests in flight.
   func prefetchMissing(of query: QueryID) {
     startPrefetch(of: query, reloadsHeld: false, replacing: nil)
   }
@@ -108,22 +112,17 @@ final class LoadScheduler {
     // The query does not prefetch, or an observer has ended it.
     guard var prefetch = prefetches[query], let result = context.results[query] else { return }
     lastLoad += 1
-    prefetch.first = lastLoad
-    prefetches[query] = prefetch
     let load = ObjectLoad(
       id: lastLoad, query: query, reloadsHeld: reloadsHeld, roots: result.values.sorted { $0.id < $1.id },
       tree: prefetch.tree, companions: prefetch.companions)
-    load.predecessor = old
-    ready.append(load)
-  }
-
-  /// Collects the objects that joined the queries that prefetch, or changed in them.
-  func prefetch(for update: CommitUpdate) {
-    for (query, changes) in update.changes {
-      prefetches.modifyIfPresent(query) { prefetch in
-        prefetch.newcomers += changes.compactMap { $0.kind == .removed ? nil : context.results[query]?[$0.id] }
-      }
+    for interrupted in prefetch.interrupted {
+      load.replace(interrupted)
+      unfinished[interrupted.id] = nil
     }
+    if let old { load.predecessors.append(old) }
+    (prefetch.first, prefetch.interrupted, prefetch.failure) = (load.id, [], nil)
+    prefetches[query] = prefetch
+    begin(load)
   }
 
   private func prefetchNewcomers() {
@@ -133,7 +132,7 @@ final class LoadScheduler {
       prefetch.newcomers = []
       prefetches[query] = prefetch
       lastLoad += 1
-      ready.append(
+      begin(
         ObjectLoad(
           id: lastLoad, query: query, reloadsHeld: false, roots: newcomers, tree: prefetch.tree,
           companions: prefetch.companions))
@@ -151,6 +150,7 @@ final class LoadScheduler {
       ready = []
       request(for: loads)
     }
+    if !cancelled.isEmpty { return .cancel(cancelled.removeFirst()) }
     if !continuable.isEmpty { return .more(continuable.removeFirst()) }
     while inFlightCount < Self.maximumAtOnce, !waiting.isEmpty {
       let number = waiting.removeFirst()
@@ -191,7 +191,8 @@ final class LoadScheduler {
         enqueue(.members(property), inverse.owner, condition, part)
       }
     }
-    for load in loads where load.pendingRequests.isEmpty { advance(load) }
+    // An observer of one load's end may cancel another.
+    for load in loads where load.pendingRequests.isEmpty && !load.isFinished { advance(load) }
   }
 
   private static func isOne(
@@ -241,10 +242,25 @@ final class LoadScheduler {
       for load in removeRequest(number).wanted.loads { finish(load, Replica.unexpectedReply) }
       return true
     case .refused(let number, let refusal) where requests[number] != nil:
-      for load in removeRequest(number).wanted.loads { finish(load, refusal) }
+      for load in removeRequest(number).wanted.loads {
+        if context.replica.state.isWelcomed || !interrupt(load) { finish(load, refusal) }
+      }
       return true
     default: return false
     }
+  }
+
+  /// Interrupts a query's load that has no connection. It ends with the load that begins when the query is followed
+  /// again, or with the query.
+  /// - Returns: false for a load of no query.
+  private func interrupt(_ load: ObjectLoad) -> Bool {
+    guard let query = load.query, !load.isFinished, prefetches[query] != nil else { return false }
+    prefetches.modify(query) { prefetch in
+      // Another of its requests may have been refused.
+      if !prefetch.interrupted.contains(where: { $0 === load }) { prefetch.interrupted.append(load) }
+    }
+    postChanges(of: load)
+    return true
   }
 
   private func removeRequest(_ number: RequestID) -> LoadRequest {
@@ -253,10 +269,14 @@ final class LoadScheduler {
     }
     assert(inFlightCount > 0, "a request that is answered was sent")
     inFlightCount -= 1
+    forgetObjects(of: request, number)
+    return request
+  }
+
+  private func forgetObjects(of request: LoadRequest, _ number: RequestID) {
     if case .objects = request.content {
       for id in request.wanted.ids where requestsByObject[id] == number { requestsByObject[id] = nil }
     }
-    return request
   }
 
   private func completeRequest(_ number: RequestID, at revision: Revision) {
@@ -312,6 +332,40 @@ final class LoadScheduler {
     for load in wanting { load.deleted.append(id) }
   }
 
+  // MARK: - Cancelling
+
+  /// Ends a load that its callers no longer wait for. A live query's load ends with its query.
+  func cancel(_ id: LoadID) {
+    // It may have ended in the meantime.
+    if let load = unfinished[id], load.query == nil { cancel(load, Self.cancellation) }
+  }
+
+  /// The error of a load that was cancelled.
+  static let cancellation = Refusal(.cancelled, "the load was cancelled")
+
+  /// Ends a load, and cancels its requests that no other load wants.
+  private func cancel(_ load: ObjectLoad, _ refusal: Refusal) {
+    ready.removeAll { $0 === load }
+    finish(load, refusal)
+    for number in load.pendingRequests.sorted() {
+      // An observer may cancel while the answer to a request is being used.
+      if let request = requests[number], !request.wanted.isWanted { remove(unwanted: request, number) }
+    }
+  }
+
+  private func remove(unwanted request: LoadRequest, _ number: RequestID) {
+    requests[number] = nil
+    forgetObjects(of: request, number)
+    if let index = waiting.firstIndex(of: number) {
+      waiting.remove(at: index)
+    } else {
+      assert(inFlightCount > 0, "a request that does not wait was sent")
+      inFlightCount -= 1
+      continuable.removeAll { $0 == number }
+      cancelled.append(number)
+    }
+  }
+
   // MARK: - Levels
 
   /// Continues a load whose level is complete: with the next level, or the end.
@@ -344,7 +398,8 @@ final class LoadScheduler {
     // Another of its requests has been refused.
     if load.isFinished { return }
     load.isFinished = true
-    load.predecessor = nil
+    unfinished[load.id] = nil
+    load.predecessors = []
     if load.readsAgain { visibility.end(load.id, isAnswered: refusal == nil) }
     if shared[load.tree] === load { shared[load.tree] = nil }
     if let query = load.query {
@@ -355,12 +410,23 @@ final class LoadScheduler {
     } else if refusal == nil, !load.tree.isEmpty {
       for owner in load.owners { owner.companions[load.tree] = load.companions }
     }
-    if !load.readsAgain { context.actions.append(.filled(load.id, refusal)) }
-    if load.refreshed.isEmpty, load.deleted.isEmpty { return }
+    if !load.readsAgain { context.actions += (load.replaced + [load.id]).map { .filled($0, refusal) } }
+    postChanges(of: load, failure: refusal)
+  }
+
+  /// Notifies observers of the objects that a load has changed since the last call, and of its end.
+  private func postChanges(of load: ObjectLoad, failure: Refusal? = nil) {
     var change = ObjectsDidChange()
-    change.refreshed = load.refreshed
-    change.deleted = load.deleted
-    if let query = load.query, context.results[query] != nil { change.queries = [query] }
+    if let query = load.query, load.isFinished, prefetches[query]?.isAwaited == true {
+      change.prefetched = [query]
+      change.failedPrefetches[query] = failure
+    }
+    if load.refreshed.isEmpty, load.deleted.isEmpty, change.prefetched.isEmpty { return }
+    (change.refreshed, change.deleted) = (load.refreshed, load.deleted)
+    (load.refreshed, load.deleted) = ([], [])
+    // A query whose objects are all as they were shows nothing new.
+    let isChanged = !change.refreshed.isEmpty || !change.deleted.isEmpty
+    if isChanged, let query = load.query, context.results[query] != nil { change.queries = [query] }
     context.post(change)
   }
 }

@@ -12,7 +12,10 @@ extension ManagedObject {
   /// (`ObjectContext.unloadedWasRead`); values by number or name read as the model's defaults or null, relationships as
   /// empty. An edit of a fault is made without knowledge of its value, and conflicts with any earlier change by another
   /// client.
-  public var isFault: Bool { state.isFault }
+  public var isFault: Bool {
+    state.registerRead()
+    return state.isFault
+  }
 
   /// Whether the context holds all objects at the other end of a relationship with their values.
   ///
@@ -21,6 +24,7 @@ extension ManagedObject {
   public func isLoaded(_ property: PropertyNumber) -> Bool {
     // A property that the entity lacks needs no load.
     guard let property = entity.property(property) else { return true }
+    state.registerRead(of: property, asksWhetherLoaded: true, in: context)
     return context.isLoaded(property, of: state)
   }
 
@@ -56,6 +60,7 @@ extension PathLoading {
   /// held is loaded, together with the same relationship of the objects that arrived with this one.
   /// - Returns: nil when the path leads to no object.
   /// - Throws: `Refusal`, `unavailable` when there is no connection.
+  @discardableResult
   public nonisolated(nonsending) func load<Destination: ManagedObject>(
     _ path: (ObjectPath<Self, ToOneLoad>) -> ObjectPath<Destination, ToOneLoad>
   ) async throws -> Destination? {

@@ -71,6 +71,7 @@ extension ObjectContext {
 
   func knowsMembers(of object: ManagedObject, _ number: PropertyNumber) -> Bool {
     guard let property = object.entity.property(number) else { return true }
+    object.state.registerRead(of: property, in: self)
     return knowsMembers(property, of: object.state)
   }
 
@@ -85,16 +86,26 @@ extension ObjectContext {
 
   func memberCount(of object: ManagedObject, _ number: PropertyNumber) -> Int {
     guard let property = object.entity.property(number) else { return 0 }
-    return related(to: object.state, through: property).count
+    object.state.registerRead(of: property, in: self)
+    return related(to: object.state, through: property).count { hasObject($0) }
+  }
+
+  /// Whether `fault` has an object of the id. A stored to-many names a deleted member until its owner is read again.
+  private func hasObject(_ id: ObjectID) -> Bool {
+    if let state = state(id) { return !state.isDeleted }
+    if let parent { return parent.hasObject(id) }
+    return !id.isTemporary && model.entity(id.entity) != nil
   }
 
   /// Whether an object is a member. An object that is loaded and stores the other end knows it itself; otherwise the
   /// members have to be known.
   func contains(_ other: ManagedObject, in object: ManagedObject, _ number: PropertyNumber) -> Bool {
     guard let property = object.entity.property(number), let relationship = property.relationship else { return false }
+    object.state.registerRead(of: property, in: self)
     let (state, member) = (object.state, localState(of: other))
+    if member.isDeleted { return false }
     if relationship.storage == .inverse, let inverse = model.property(relationship.inverse), !member.isFault {
-      return !member.isDeleted && member.value(inverse).objectIDs.contains(state.id)
+      return member.value(inverse).objectIDs.contains(state.id)
     }
     if related(to: state, through: property).contains(member.id) { return true }
     checkMembers(of: object, number)
@@ -222,7 +233,8 @@ extension ObjectContext {
       loads.load(tree, of: objects.map { localState(of: $0) }, owners: objects, reloadsHeld: false, isShared: true))
   }
 
-  private func isMissing(_ tree: RelationshipTree, of state: ObjectState) -> Bool {
+  /// Whether the context does not hold all objects that a tree reaches from an object.
+  func isMissing(_ tree: RelationshipTree, of state: ObjectState) -> Bool {
     tree.branches.contains { branch in
       // The objects of a level may be of several entities.
       guard let property = state.entity.property(branch.property) else { return false }
@@ -233,6 +245,13 @@ extension ObjectContext {
         return isMissing(branch.tree, of: other)
       }
     }
+  }
+
+  /// Ends a load that nothing waits for any longer. Its requests that no other load needs are cancelled at the server.
+  package func cancel(_ load: LoadID) {
+    if let parent { return parent.cancel(load) }
+    loads.cancel(load)
+    notifyOwner()
   }
 
   /// Makes actions of the loads since the last event; the owner calls it before `takeActions`.
@@ -250,16 +269,41 @@ extension ObjectContext {
     return prefetch
   }
 
+  /// A reference that keeps the objects that were prefetched for a live query, also after its end; nil for a query that
+  /// does not prefetch.
+  package func prefetchedObjects(of query: QueryID) -> AnyObject? {
+    if let parent { return parent.prefetchedObjects(of: query) }
+    return loads.companions(of: query)
+  }
+
+  /// Reports the end of each load that prefetches for a query, as `ObjectsDidChange.prefetched`.
+  package func awaitPrefetches(of query: QueryID) {
+    if let parent { return parent.awaitPrefetches(of: query) }
+    loads.awaitPrefetches(of: query)
+  }
+
+  /// Whether relationships that a live query prefetches are being loaded, of one of its objects that satisfies a
+  /// condition.
+  package func awaitsPrefetch(of query: QueryID, where condition: (ObjectID) -> Bool) -> Bool {
+    if let parent { return parent.awaitsPrefetch(of: query, where: condition) }
+    return loads.awaitsPrefetch(of: query, where: condition)
+  }
+
   // MARK: - Contexts of the past
 
-  /// The fetches that loads need now. The owner answers each with `receivePastChunk` or `refusePast` under its number.
-  package func takePastFetches() -> [(number: RequestID, fetch: Fetch)] {
-    var fetches = [(number: RequestID, fetch: Fetch)]()
+  /// The fetches that loads need now, and the numbers of earlier ones that they no longer need. The owner answers each
+  /// fetch with `receivePastChunk` or `refusePast` under its number.
+  package func takePastRequests() -> (fetches: [(number: RequestID, fetch: Fetch)], cancelled: [RequestID]) {
+    var (fetches, cancelled) = ([(number: RequestID, fetch: Fetch)](), [RequestID]())
     while let event = loads.nextEvent() {
+      switch event {
+      case .request(let number, .fetch(let fetch)): fetches.append((number, fetch))
+      case .cancel(let number): cancelled.append(number)
       // Flow control is up to the owner.
-      if case .request(let number, .fetch(let fetch)) = event { fetches.append((number, fetch)) }
+      default: break
+      }
     }
-    return fetches
+    return (fetches, cancelled)
   }
 
   /// Accepts a part of a fetch's answer.

@@ -26,13 +26,15 @@ final class ObjectLoad {
   var faults: [ObjectID]
   /// Whether to fill up requests with other faults of the same kind that the program holds.
   let bringsOthers: Bool
-  /// The objects of the load that this one replaces, kept until it has ended.
-  var predecessor: RetainedObjects?
+  /// The objects of earlier results, kept until it has ended.
+  var predecessors = [RetainedObjects]()
+  /// Interrupted loads, whose callers wait for this one.
+  private(set) var replaced = [LoadID]()
   var pendingRequests = Set<RequestID>()
-  /// Reloaded objects, and objects that turned out to be deleted.
+  /// Reloaded objects, and objects that turned out to be deleted, of which observers have not been notified.
   var refreshed = [ObjectID]()
   var deleted = [ObjectID]()
-  /// Whether it has been refused or completed.
+  /// Whether it has been refused, completed, or replaced after the connection was lost.
   var isFinished = false
 
   init(
@@ -57,6 +59,13 @@ final class ObjectLoad {
     readsAgain = false
   }
 
+  /// Takes the place of an interrupted load.
+  func replace(_ interrupted: ObjectLoad) {
+    replaced += interrupted.replaced + [interrupted.id]
+    predecessors += interrupted.predecessors
+    interrupted.isFinished = true
+  }
+
   /// A load that reads objects again, and keeps none of them.
   init(id: LoadID, again ids: [ObjectID]) {
     (self.id, query, reloadsHeld, readsAgain, roots, tree) = (id, nil, false, true, [], .none)
@@ -74,10 +83,14 @@ struct QueryPrefetch {
   var companions = RetainedObjects()
   /// The load for the first or a reloaded result; nil once it has ended.
   var first: LoadID?
-  /// The reason why the last load failed.
+  /// Loads that lost the connection; the next one replaces them.
+  var interrupted = [ObjectLoad]()
+  /// The reason why the load for the last result failed.
   var failure: Refusal?
   /// Objects that joined the query, or changed, since the last check.
   var newcomers = [ObjectState]()
+  /// Whether observers wait for the ends of its loads.
+  var isAwaited = false
 }
 
 /// A request of one or more loads.
@@ -112,6 +125,9 @@ struct RequestedIDs {
   }
 
   func contains(_ id: ObjectID) -> Bool { wanting[id] != nil }
+
+  /// Whether a load that has not ended wants one of the ids.
+  var isWanted: Bool { wanting.values.contains { $0.contains { !$0.isFinished } } }
 
   func loads(of id: ObjectID) -> [ObjectLoad] { wanting[id, default: []] }
 

@@ -2,16 +2,15 @@
 import GraphModel
 import GraphWire
 
-/// The check of held objects outside live queries, after the roles of the user have changed.
+/// The check of held objects outside live queries, after the roles of the user or the server's rules have changed.
 ///
 /// The server loads live queries again. It does not know which other objects the program holds, so the context reads
 /// those once more by their ids: a missing one counts as deleted, and references show what is visible now. An object
 /// that leaves a live query with its next result, or because the query ends before, is checked then. A check that was
 /// not answered is repeated on the next connection.
 struct VisibilityCheck {
-  /// The roles of the user that the server has sent; nil before the first connection.
-  private var grants: [Welcome.GrantEntry]?
-  private var principal = ""
+  /// The facts that decide what the user sees, as the server has sent them; nil before the first connection.
+  private var facts: Facts?
   /// Live queries whose next results show what is visible with the present roles.
   private var reloading = Set<QueryID>()
   /// The loads that read held objects with the present roles.
@@ -22,20 +21,35 @@ struct VisibilityCheck {
   /// the client holds.
   private(set) var isWaiting = false
 
-  /// Records the roles of a connection.
-  /// - Parameters:
-  ///   - principal: the user, if the connection is a new one.
-  ///   - queries: the followed queries.
-  mutating func record(_ grants: [Welcome.GrantEntry], of principal: String?, queries: some Sequence<QueryID>) {
-    defer {
-      self.grants = grants
-      if let principal { self.principal = principal }
+  /// The user of a connection with its roles, and a fingerprint of the server's rules.
+  private struct Facts: Equatable {
+    let principal: String
+    var grants: [Welcome.GrantEntry]
+    let rules: UInt64
+  }
+
+  /// Records the user, the roles and the rules of a new connection.
+  /// - Parameter queries: the followed queries.
+  mutating func record(_ welcome: Welcome, queries: some Sequence<QueryID>) {
+    record(Facts(principal: welcome.principal, grants: welcome.grants, rules: welcome.rules), queries)
+  }
+
+  /// Records roles that have changed since the welcome.
+  mutating func record(_ grants: [Welcome.GrantEntry], queries: some Sequence<QueryID>) {
+    // Roles that a server sends before its first welcome are replaced by it.
+    if var facts {
+      facts.grants = grants
+      record(facts, queries)
     }
+  }
+
+  private mutating func record(_ present: Facts, _ queries: some Sequence<QueryID>) {
     // An object that was loaded before the first connection is one of a copy, which the owner keeps current.
-    if let former = self.grants, former != grants || principal.map({ $0 != self.principal }) == true {
+    if let former = facts, former != present {
       isDue = true
       reloading.formUnion(queries)
     }
+    facts = present
     // Also without a change, if the last check was not answered.
     if isDue { (isWaiting, loads) = (true, []) }
   }
@@ -66,10 +80,12 @@ struct VisibilityCheck {
 }
 
 extension LoadScheduler {
-  /// Records the roles of a connection. The held objects are checked if they have not been read with these roles.
-  func recordRoles(_ grants: [Welcome.GrantEntry], of principal: String? = nil) {
-    visibility.record(grants, of: principal, queries: context.results.keys)
-  }
+  /// Records the roles and the rules of a connection. The held objects are checked if they have not been read with
+  /// these.
+  func recordRoles(of welcome: Welcome) { visibility.record(welcome, queries: context.results.keys) }
+
+  /// Records roles that have changed since the welcome, in the same way.
+  func recordRoles(_ grants: [Welcome.GrantEntry]) { visibility.record(grants, queries: context.results.keys) }
 
   /// Begins the check of all held objects, if one is waiting and the client has caught up.
   func startWaitingCheck() {

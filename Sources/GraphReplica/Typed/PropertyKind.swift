@@ -12,6 +12,15 @@ public protocol PropertyKind {
   static func value(_ plain: Constant) -> Value
   /// The constant that a value of this kind holds; nil for null, and for a value of another kind.
   static func constant(_ value: Value) -> Constant?
+  /// The type of the values of a column of typed rows: `Date` for dates, for all others the type of constants.
+  associatedtype ColumnValue = Constant
+  /// The column's value; nil for null, and for a value of another kind.
+  static func columnValue(_ value: Value) -> ColumnValue?
+}
+
+extension PropertyKind where ColumnValue == Constant {
+  /// The constant.
+  public static func columnValue(_ value: Value) -> Constant? { constant(value) }
 }
 
 /// Kinds with a meaningful order.

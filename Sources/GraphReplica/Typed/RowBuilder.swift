@@ -13,15 +13,17 @@ import GraphModel
 @resultBuilder
 public enum RowBuilder {
   /// A value that is never null.
-  public static func buildExpression<Kind>(_ value: TypedExpression<Kind, ExactlyOne>) -> TypedColumn<Kind.Constant> {
-    TypedColumn(.expression(value.build(0)), read: Kind.constant)
+  public static func buildExpression<Kind>(
+    _ value: TypedExpression<Kind, ExactlyOne>
+  ) -> TypedColumn<Kind.ColumnValue> {
+    TypedColumn(.expression(value.build(0)), read: Kind.columnValue)
   }
 
   /// A value that may be null.
   public static func buildExpression<Kind, Cardinality: SingleCardinality & NullableCardinality>(
     _ value: TypedExpression<Kind, Cardinality>
-  ) -> TypedColumn<Kind.Constant?> {
-    TypedColumn(.expression(value.build(0)), read: orNil(Kind.constant))
+  ) -> TypedColumn<Kind.ColumnValue?> {
+    TypedColumn(.expression(value.build(0)), read: orNil(Kind.columnValue))
   }
 
   /// The id of the object of a required to-one relationship.

@@ -30,16 +30,16 @@ extension TypedExpression where Kind == ObjectID, Cardinality == ExactlyOne {
 
 extension TypedExpression where Kind: OrderedKind, Cardinality: SingleCardinality {
   /// The smallest value of a group, nulls excluded; nil if there is none.
-  public var minimum: TypedColumn<Kind.Constant?> { aggregate(.minimum, Kind.constant) }
+  public var minimum: TypedColumn<Kind.ColumnValue?> { aggregate(.minimum, Kind.columnValue) }
   /// The greatest value of a group, nulls excluded; nil if there is none.
-  public var maximum: TypedColumn<Kind.Constant?> { aggregate(.maximum, Kind.constant) }
+  public var maximum: TypedColumn<Kind.ColumnValue?> { aggregate(.maximum, Kind.columnValue) }
 }
 
 extension TypedExpression where Kind: NumberKind, Cardinality: SingleCardinality {
   /// The sum of a group, 0 without values; nil where it is too large.
-  public var sum: TypedColumn<Kind.Constant?> { aggregate(.sum, Kind.constant) }
+  public var sum: TypedColumn<Kind.ColumnValue?> { aggregate(.sum, Kind.columnValue) }
   /// The average of a group, nulls excluded; nil if there are no values.
-  public var average: TypedColumn<Kind.Average.Constant?> { aggregate(.average, Kind.Average.constant) }
+  public var average: TypedColumn<Kind.Average.ColumnValue?> { aggregate(.average, Kind.Average.columnValue) }
 }
 
 extension TypedExpression where Cardinality: SingleCardinality {

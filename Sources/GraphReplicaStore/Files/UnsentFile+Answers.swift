@@ -126,11 +126,19 @@ extension UnsentFile {
   }
 
   /// Parks an intent, and those behind it that name an object which only it would have made.
-  package func park(_ number: Int64, _ parking: Parking, form: IntentForm) throws {
-    try write { try Self.park([(number, parking)], $0, form) }
+  /// - Parameter text: reads the mirror. If the server's history no longer reaches back to the intent's base, the
+  ///   intent keeps the texts that its splices refer to.
+  package func park(_ number: Int64, _ parking: Parking, form: IntentForm, text: Intent.PastText? = nil) throws {
+    try write { database in
+      if let text, parking.isOfPrunedBase, var intent = try Self.entry(number, database, form)?.intent {
+        try intent.keepTexts(text, form.model)
+        try Self.update(intent, database, form)
+      }
+      try Self.park([(number, parking)], database, form)
+    }
   }
 
-  private static func park(
+  static func park(
     _ first: [(number: Int64, parking: Parking)], _ database: Database, _ form: IntentForm
   ) throws {
     var waiting = first
@@ -149,12 +157,7 @@ extension UnsentFile {
   private static func parkedBehind(
     _ number: Int64, _ time: Timestamp, _ database: Database, _ form: IntentForm
   ) throws -> [(number: Int64, parking: Parking)] {
-    try dependents(of: number, database, form).map { other in
-      let reason = Parking(
-        code: Parking.waits, message: "it changes an object that the parked edit \(number) would have made", at: time,
-        waitsFor: number)
-      return (other, reason)
-    }
+    try dependents(of: number, database, form).map { ($0, .waiting(for: number, at: time)) }
   }
 
   /// Parks an intent that has no meaning in the present version of the model, and those behind it that name an object
@@ -176,4 +179,16 @@ extension UnsentFile {
       try Self.park(Self.parkedBehind(number, parking.at, database, form), database, form)
     }
   }
+}
+
+extension Parking {
+  /// The reason of an intent that names an object which a parked one would have made.
+  static func waiting(for number: Int64, at time: Timestamp) -> Parking {
+    Parking(
+      code: waits, message: "it changes an object that the parked edit \(number) would have made", at: time,
+      waitsFor: number)
+  }
+
+  /// Whether the server's history no longer reaches back to the intent's base.
+  fileprivate var isOfPrunedBase: Bool { UTF8Comparison.equal(code, Refusal.Code.pruned.rawValue) }
 }

@@ -10,11 +10,15 @@ extension UnsentFile {
   ///   - policy: nil for the intent's own.
   ///   - base: the server's revision that the user has seen now.
   /// - Returns: the numbers of the queued intents.
+  /// - Throws: `Refusal(.conflict)` if it is not parked, or has no meaning without a state that the server has lost.
   package func retry(
     _ number: Int64, policy: MergePolicy? = nil, base: Revision, form: IntentForm
   ) throws -> [Int64] {
     try write { database in
-      guard let first = try Self.intent(number, database, form), first.isParked else { throw Self.notParked(number) }
+      guard let first = try Self.intent(number, database, form), case .parked(let parking) = first.state else {
+        throw Self.notParked(number)
+      }
+      if parking.isRestored, first.needsItsBase { throw Self.needsLostState(number) }
       // In the order of their numbers, so that their transaction ids are, too.
       let retried = try Self.waiting(for: number, database, form)
       try update(database) { replica in
@@ -22,7 +26,10 @@ extension UnsentFile {
           var intent = try invariant(Self.intent(number, database, form), "an intent that is retried can be read")
           replica.sequence += 1
           intent.transaction = TransactionID(replica: replica.id, sequence: replica.sequence)
-          if number == first.number { intent.prepareRetry(policy, base: base) }
+          if number == first.number {
+            if let policy { intent.policy = policy }
+            intent.raiseBases(to: base)
+          }
           intent.state = .queued
           try Self.replace(intent, database, form)
         }
@@ -85,11 +92,23 @@ extension UnsentFile {
     }
   }
 
+  private static func needsLostState(_ number: Int64) -> Refusal {
+    Refusal(
+      .conflict,
+      "edit \(number) refers to a state that the restored server no longer has: discard it (stickies sync discard "
+        + "\(number)), or give the whole value (stickies sync edit \(number))")
+  }
+
   /// Replaces a parked intent by another form of it, and queues it under a new transaction id.
-  package func replace(_ number: Int64, by other: Intent, form: IntentForm) throws {
+  /// - Parameter base: the server's revision that the user has seen now.
+  package func replace(_ number: Int64, by other: Intent, base: Revision, form: IntentForm) throws {
     try write { database in
-      guard try Self.intent(number, database, form)?.isParked == true else { throw Self.notParked(number) }
+      guard case .parked(let parking)? = try Self.intent(number, database, form)?.state else {
+        throw Self.notParked(number)
+      }
+      if parking.isRestored, other.needsItsBase { throw Self.needsLostState(number) }
       var intent = other
+      intent.raiseBases(to: base)
       try update(database) { replica in
         replica.sequence += 1
         intent.transaction = TransactionID(replica: replica.id, sequence: replica.sequence)
@@ -100,28 +119,28 @@ extension UnsentFile {
     }
   }
 
-  /// Removes all intents, in any state.
-  package func discardAll() throws {
+  /// Removes all intents, in any state, and begins to replace the mirror.
+  ///
+  /// The forms are passed on inside the transaction that removes them: an edit that another process appends meanwhile
+  /// waits for the end of it, and stays in the queue.
+  /// - Parameters:
+  ///   - keep: receives some forms at a time, in order.
+  ///   - finish: makes durable what was kept. If it throws, nothing is removed.
+  package func discardAll(keep: ([String]) throws -> Void, finish: () throws -> Void) throws {
     try write { database in
+      var page = try Self.forms(database, after: 0, limit: Self.discardedAtOnce)
+      while let last = page.last {
+        try keep(page.map(\.form))
+        page = try Self.forms(database, after: last.number, limit: Self.discardedAtOnce)
+      }
+      try finish()
       try database.execute(
         sql: "INSERT INTO change (number) SELECT number FROM intent; DELETE FROM intent; DELETE FROM named")
       try Self.trimLog(database)
+      try update(database) { $0.state = .discarding(step: 2) }
     }
   }
-}
 
-extension Intent {
-  /// Bases what the user has seen of the server's values by now on the present revision.
-  mutating func prepareRetry(_ policy: MergePolicy?, base: Revision) {
-    if let policy { self.policy = policy }
-    guard case .changes(var changes) = content else { return }
-    for index in changes.indices where changes[index].base > 0 {
-      changes[index].base = max(changes[index].base, base)
-      if var condition = changes[index].onlyIf {
-        condition.revision = max(condition.revision, base)
-        changes[index].onlyIf = condition
-      }
-    }
-    content = .changes(changes)
-  }
+  /// The forms that are in memory at a time.
+  private static let discardedAtOnce = 500
 }

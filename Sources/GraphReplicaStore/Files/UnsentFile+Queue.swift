@@ -65,12 +65,16 @@ extension UnsentFile {
 
   /// The JSON forms of the intents behind a number, in order.
   package func forms(after number: Int64, limit: Int) throws -> [(number: Int64, form: String)] {
-    try read { database in
-      try GRDB.Row.fetchAll(
-        database, sql: "SELECT number, form FROM intent WHERE number > ? ORDER BY number LIMIT ?",
-        arguments: [number, limit]
-      ).map { ($0[0], $0[1]) }
-    }
+    try read { try Self.forms($0, after: number, limit: limit) }
+  }
+
+  static func forms(
+    _ database: Database, after number: Int64, limit: Int
+  ) throws -> [(number: Int64, form: String)] {
+    try GRDB.Row.fetchAll(
+      database, sql: "SELECT number, form FROM intent WHERE number > ? ORDER BY number LIMIT ?",
+      arguments: [number, limit]
+    ).map { ($0[0], $0[1]) }
   }
 
   /// The numbers of queued and of parked intents.
@@ -178,44 +182,134 @@ extension UnsentFile {
     _ draft: Intent, form: IntentForm,
     plan: (Intent, _ used: Int64) throws -> [(number: Int64, object: ObjectID)]
   ) throws -> Intent {
-    try append(draft, form: form, after: nil, plan: plan).intent
+    try append(draft, form: form, after: nil, restores: nil, plan: plan).intent
   }
 
   /// Appends an intent behind a change of the queue.
-  /// - Parameter change: the newest change that is planned; nil for any.
+  /// - Parameters:
+  ///   - change: the newest change that is planned; nil for any.
+  ///   - restores: the restores of the server before the mirror was opened to which the intent refers; nil for any.
   /// - Returns: the intent, and the change that has added it.
-  /// - Throws: `MirrorOverlay.QueueChanged` if the queue has a newer change.
+  /// - Throws: `MirrorOverlay.QueueChanged` if the queue has a newer change; `Refusal(.unavailable)` if the server was
+  ///   restored since.
   func append(
-    _ draft: Intent, form: IntentForm, after change: Int64?,
+    _ draft: Intent, form: IntentForm, after change: Int64?, restores: Int64?,
     plan: (Intent, _ used: Int64) throws -> [(number: Int64, object: ObjectID)]
   ) throws -> (intent: Intent, change: Int64) {
     try write { database in
       if let change, try Self.newestChange(database) != change { throw MirrorOverlay.QueueChanged() }
-      var intent = draft
-      // The program may still name an object as it did before the server has made it.
-      let made = try Self.madeObjects(of: intent.changes.flatMap(\.namedObjects), database, form.model)
-      intent.rename(made.ids, madeAt: made.revisions)
-      var last: Int64 = 0
+      var added: (intent: Intent, change: Int64)?
       try update(database) { replica in
-        replica.number += 1
-        replica.sequence += 1
-        intent.number = replica.number
-        intent.transaction = TransactionID(replica: replica.id, sequence: replica.sequence)
-        let numbers = try plan(intent, replica.used)
-        try database.run(
-          "INSERT INTO intent (number, state, used, form) VALUES (?, ?, ?, ?)",
-          [intent.number, Self.stateName(intent), replica.used, form.json(intent).text])
-        try Self.index(intent, database)
-        last = try Self.log(intent, database)
-        for (number, object) in numbers {
-          try database.run(
-            "INSERT OR REPLACE INTO assigned (provisional, object) VALUES (?, ?)",
-            [number, Data(object.key.bytes)])
-          replica.used = max(replica.used, number - ProvisionalNumber.base)
+        if let restores, restores != replica.restores { throw Self.restored }
+        added = try Self.append(draft, database, form, &replica) { try ($0, plan($0, $1)) }
+      }
+      return try invariant(added, "an intent that was appended is in the queue")
+    }
+  }
+
+  /// Appends an intent inside a transaction.
+  /// - Parameter plan: returns the intent as it is appended, and the provisional numbers that it uses.
+  static func append(
+    _ draft: Intent, _ database: Database, _ form: IntentForm, _ replica: inout Replica,
+    plan: (Intent, _ used: Int64) throws -> (Intent, [(number: Int64, object: ObjectID)])
+  ) throws -> (intent: Intent, change: Int64) {
+    var intent = draft
+    // The program may still name an object as it did before the server has made it.
+    let made = try madeObjects(of: intent.changes.flatMap(\.namedObjects), database, form.model)
+    intent.rename(made.ids, madeAt: made.revisions)
+    replica.number += 1
+    replica.sequence += 1
+    intent.number = replica.number
+    intent.transaction = TransactionID(replica: replica.id, sequence: replica.sequence)
+    let (planned, numbers) = try plan(intent, replica.used)
+    try database.run(
+      "INSERT INTO intent (number, state, used, form) VALUES (?, ?, ?, ?)",
+      [planned.number, stateName(planned), replica.used, form.json(planned).text])
+    try index(planned, database)
+    let change = try log(planned, database)
+    for (number, object) in numbers {
+      try database.run(
+        "INSERT OR REPLACE INTO assigned (provisional, object) VALUES (?, ?)", [number, Data(object.key.bytes)])
+      replica.used = max(replica.used, number - ProvisionalNumber.base)
+    }
+    return (planned, change)
+  }
+}
+
+extension UnsentFile {
+  // MARK: - Taking
+
+  /// Appends the intents of a file, in one step. Undos are left out.
+  /// - Parameter plan: like that of `append`; an intent that it refuses is parked, with those that name its objects.
+  func take(
+    _ intents: [Intent], form: IntentForm, after change: Int64, restores: Int64, at time: Timestamp,
+    plan: (Intent, _ used: Int64) throws -> [(number: Int64, object: ObjectID)]
+  ) throws -> (taken: ReplicaStore.Taken, change: Int64) {
+    try write { database in
+      if try Self.newestChange(database) != change { throw MirrorOverlay.QueueChanged() }
+      var (taken, last) = (ReplicaStore.Taken(), change)
+      try update(database) { replica in
+        if restores != replica.restores { throw Self.restored }
+        var numbers = [Int64: Int64]()
+        for other in intents {
+          guard case .changes = other.content else {
+            taken.undos += 1
+            continue
+          }
+          let draft = try other.draft(numbers, in: replica.id, form.model)
+          let added = try Self.append(draft, database, form, &replica) { intent, used in
+            do {
+              let maker = intent.prerequisites.filter { taken.parked.contains($0) }.min()
+              if let maker { return (intent.parked(behind: maker, at: time), []) }
+              return (intent, try plan(intent, used))
+            } catch let refusal as Refusal {
+              var parked = intent
+              parked.state = .parked(Parking(refusal, at: time, left: nil))
+              return (parked, [])
+            }
+          }
+          numbers[other.number] = added.intent.number
+          taken.numbers.append(added.intent.number)
+          if added.intent.isParked { taken.parked.append(added.intent.number) }
+          last = added.change
         }
       }
-      return (intent, last)
+      return (taken, last)
     }
+  }
+
+  static let restored = Refusal(
+    .unavailable,
+    "the server was restored from a backup, and this computer's copy was loaded again: look at it, and repeat the "
+      + "change")
+}
+
+extension Intent {
+  /// The intent of a file as it is queued here.
+  /// - Parameter numbers: the numbers here of the file's intents in front of it.
+  fileprivate func draft(_ numbers: [Int64: Int64], in replica: UniqueID, _ model: Model) throws -> Intent {
+    var draft = self
+    draft.state = .queued
+    draft.model = IntentModel(model)
+    var ids = [ObjectID: ObjectID]()
+    for id in changes.flatMap(\.namedObjects) {
+      guard let parts = ProvisionalID.parts(of: id) else { continue }
+      if let number = numbers[parts.number] {
+        ids[id] = ProvisionalID.make(number: number, place: parts.place, entity: id.entity)
+      } else if transaction.replica != replica {
+        // Here the number is that of another edit.
+        throw Refusal(
+          .malformed, "edit \(number) names an object that edit \(parts.number) makes, which is not in the file")
+      }
+    }
+    draft.rename(ids)
+    return draft
+  }
+
+  fileprivate func parked(behind number: Int64, at time: Timestamp) -> Intent {
+    var intent = self
+    intent.state = .parked(.waiting(for: number, at: time))
+    return intent
   }
 }
 

@@ -63,6 +63,8 @@ extension UnsentFile {
     /// Its shown name.
     package var author: String
     package var state = SyncState.on
+    /// How often the queue was adapted to a server that was restored.
+    package var restores: Int64 = 0
 
     package init(id: UniqueID, store: UniqueID, principal: String, author: String) {
       (self.id, self.store, self.principal, self.author) = (id, store, principal, author)
@@ -71,12 +73,13 @@ extension UnsentFile {
     func insert(_ database: Database) throws {
       try database.execute(
         sql: """
-          INSERT INTO replica (id, sequence, sent, number, used, device, inode, store, principal, author, state)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          INSERT INTO replica
+            (id, sequence, sent, number, used, device, inode, store, principal, author, state, restores)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
           """,
         arguments: [
           Data(id.bytes), Int64(bitPattern: sequence), Int64(bitPattern: left), number, used, identity.device,
-          identity.inode, Data(store.bytes), principal, author, state.text,
+          identity.inode, Data(store.bytes), principal, author, state.text, restores,
         ])
     }
 
@@ -92,7 +95,9 @@ extension UnsentFile {
   static func replica(_ database: Database, _ path: String) throws -> Replica {
     let row = try GRDB.Row.fetchOne(
       database,
-      sql: "SELECT id, sequence, sent, number, used, device, inode, store, principal, author, state FROM replica")
+      sql: """
+        SELECT id, sequence, sent, number, used, device, inode, store, principal, author, state, restores FROM replica
+        """)
     guard let row, let id = UniqueID(bytes: Array(row[0] as Data)), let store = UniqueID(bytes: Array(row[7] as Data)),
       let state = SyncState(text: row[10])
     else {
@@ -104,6 +109,7 @@ extension UnsentFile {
     replica.left = UInt64(bitPattern: row[2])
     (replica.number, replica.used) = (row[3], row[4])
     (replica.identity, replica.state) = (FileIdentity(device: row[5], inode: row[6]), state)
+    replica.restores = row[11]
     return replica
   }
 

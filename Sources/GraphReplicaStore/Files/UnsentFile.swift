@@ -38,7 +38,7 @@ package final class UnsentFile: Sendable {
   private static let creation = """
     CREATE TABLE replica (id BLOB NOT NULL, sequence INTEGER NOT NULL, sent INTEGER NOT NULL, number INTEGER NOT NULL,
       used INTEGER NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL, store BLOB NOT NULL,
-      principal TEXT NOT NULL, author TEXT NOT NULL, state TEXT NOT NULL);
+      principal TEXT NOT NULL, author TEXT NOT NULL, state TEXT NOT NULL, restores INTEGER NOT NULL DEFAULT 0);
     CREATE TABLE intent (number INTEGER PRIMARY KEY, state TEXT NOT NULL, used INTEGER NOT NULL, form TEXT NOT NULL);
     CREATE TABLE name (provisional BLOB PRIMARY KEY, permanent BLOB NOT NULL, entity TEXT NOT NULL,
       revision INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
@@ -66,12 +66,14 @@ package final class UnsentFile: Sendable {
     return try UnsentFile(path)
   }
 
-  /// Creates the file of a new replica, for a store and a principal, or opens the one that is there.
+  /// Creates the file of a new replica, for a store and a principal, or opens the one that is there. Of several
+  /// processes that create one, the first that is done makes it; its file is never replaced.
   package static func create(folder: String, replica: Replica) throws -> UnsentFile {
     if let file = try open(folder: folder) { return file }
     let path = folder + "/" + name
-    let draft = path + ".new"
-    for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) }
+    let draft = path + ".new-\(getpid())"
+    for suffix in ["", "-wal", "-shm", "-journal"] { unlink(draft + suffix) }
+    defer { unlink(draft) }
     let descriptor = createPrivate(draft)
     guard descriptor >= 0 else { throw StoreFiles.failure("\(path) can't be created", errno) }
     let identity = FileIdentity(descriptor: descriptor)
@@ -87,15 +89,25 @@ package final class UnsentFile: Sendable {
       }
       try queue.close()
     } catch {
-      unlink(draft)
       throw failure(error, path)
     }
-    guard rename(draft, path) == 0 else { throw StoreFiles.failure("\(path) can't be created", errno) }
+    try give(draft, path)
     try StoreFiles.synchronize(directory: folder)
     guard let file = try open(folder: folder) else {
       throw StoreFailure(.moved, "\(path) was removed while it was created", advice: "Try again.")
     }
     return file
+  }
+
+  /// Gives a complete draft its name, unless another process has made the file.
+  static func give(_ draft: String, _ path: String) throws {
+    if link(draft, path) == 0 { return }
+    let code = errno
+    if code == EEXIST { return }
+    // A file system without links: the lock of `OfflineReplica.turnOn` excludes other processes.
+    guard [EPERM, EOPNOTSUPP, ENOSYS].contains(code), access(path, F_OK) != 0, rename(draft, path) == 0 else {
+      throw StoreFiles.failure("\(path) can't be created", code)
+    }
   }
 
   private init(_ path: String) throws {
@@ -117,7 +129,7 @@ package final class UnsentFile: Sendable {
             advice: "Use a data directory on a local file system that SQLite's WAL works on.")
         }
         let version = try Int32.fetchOne(database, sql: "PRAGMA user_version")
-        if version == 1 || version == Self.version { try Self.addRevisions(database) }
+        if version == 1 || version == Self.version { try Self.addColumns(database) }
         return try version == 1 ? Self.addIndexes(database) : version
       }
       guard version == Self.version else {
@@ -130,9 +142,20 @@ package final class UnsentFile: Sendable {
     }
   }
 
-  private static func addRevisions(_ database: Database) throws {
-    if try !database.columns(in: "name").contains(where: { $0.name == "revision" }) {
-      try database.execute(sql: "ALTER TABLE name ADD COLUMN revision INTEGER NOT NULL DEFAULT 0")
+  /// Adds the columns that files of earlier builds lack.
+  private static func addColumns(_ database: Database) throws {
+    func isMissing(_ column: String, _ table: String) throws -> Bool {
+      try GRDB.Row.fetchOne(
+        database, sql: "SELECT 1 FROM pragma_table_info(?) WHERE name = ?", arguments: [table, column]) == nil
+    }
+    for (table, column) in [("name", "revision"), ("replica", "restores")] where try isMissing(column, table) {
+      try database.inTransaction(.immediate) {
+        // Another process may have added it.
+        if try isMissing(column, table) {
+          try database.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column) INTEGER NOT NULL DEFAULT 0")
+        }
+        return .commit
+      }
     }
   }
 
@@ -154,21 +177,18 @@ package final class UnsentFile: Sendable {
 
   static func failure(_ error: any Error, _ path: String) -> any Error {
     guard let error = error as? DatabaseError else { return error }
-    let code: StoreFailure.Code =
-      switch error.resultCode {
-      case .SQLITE_FULL: .full
-      case .SQLITE_BUSY: .inUse
-      case .SQLITE_CORRUPT, .SQLITE_NOTADB: .corrupt
-      case .SQLITE_READONLY: .readOnly
-      default: .inputOutput
-      }
+    var (code, cause) = (StoreFailure.Code.inputOutput, error.message ?? "\(error.resultCode)")
+    // A used up quota is an I/O error of SQLite; only the system's error distinguishes it from a broken disk.
+    if let known = SQLiteFailure.of(error, path: path) as? StoreFailure {
+      code = error.resultCode == .SQLITE_BUSY ? .inUse : known.code
+      if known.code == .full { cause = known.cause }
+    }
     let advice =
       code == .full
-      ? "Free some space, and repeat the edit; it was not kept."
+      ? "Free some space. An edit that was not acknowledged was not kept: repeat it."
       : "Keep a copy of the folder: it has edits that the server does not have."
     return StoreFailure(
-      code, "the unsent edits in \(path) can't be accessed", cause: error.message ?? "\(error.resultCode)",
-      advice: advice)
+      code, "the unsent edits in \(path) can't be accessed", cause: cause, advice: advice)
   }
 
   /// Runs `body` in a transaction that is on disk when this returns.

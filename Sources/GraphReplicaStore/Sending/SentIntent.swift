@@ -7,13 +7,14 @@ extension Intent {
   ///
   /// Splices behind an earlier unsent edit are moved to the text that the mirror has, so it must have what was sent
   /// before.
-  package func transaction(over mirror: MirrorStore) throws -> Transaction {
+  /// - Parameter mirror: nil without one, for an intent without such splices.
+  package func transaction(over mirror: MirrorStore?) throws -> Transaction {
     let edit = try invariant(edit(usedNumbers: 0), "a save has changes")
-    let head = try mirror.head.revision
+    try invariant(mirror != nil || texts.isEmpty, "splices behind an unsent edit are sent over a mirror")
+    let head: Revision = if let mirror { try mirror.head.revision } else { 0 }
     var transaction = try edit.transaction(onto: head) { id, property in
-      try mirror.image(of: id).flatMap { image in
-        mirror.model.property(property).flatMap { image[$0].stringValue }
-      }
+      guard let image = try mirror?.image(of: id), let property = mirror?.model.property(property) else { return nil }
+      return image[property].stringValue
     }
     for index in transaction.changes.indices {
       let change = transaction.changes[index]
@@ -23,6 +24,11 @@ extension Intent {
     }
     return transaction
   }
+}
+
+extension MirrorStore {
+  /// Reads texts of the past, for intents that refer to them.
+  package var pastText: Intent.PastText { { property, id, base in try self.text(property, of: id, at: base) } }
 }
 
 /// An intent that the server has committed.
@@ -79,6 +85,20 @@ package struct CommittedIntent: Sendable {
     return answers.count { $0.rest != nil }
   }
 
+  /// Removes intents from the file, in one step, whose commits no mirror has.
+  /// - Parameter images: the new objects as the server has answered, as far as it has sent them.
+  /// - Returns: the number of those of which edits are parked.
+  package static func release(
+    _ finished: [SyncRun.FinishedIntent], in unsent: UnsentFile, images: [ObjectID: ObjectImage], at time: Timestamp,
+    form: IntentForm
+  ) throws -> Int {
+    let answers = try finished.map { done in
+      try done.committed.answer(done.intent, form.model, at: time) { images[$0] }
+    }
+    try unsent.finish(answers, form: form)
+    return answers.count { $0.rest != nil }
+  }
+
   /// The effects of the commit on the file, when the mirror has it.
   /// - Parameter intent: the intent with permanent ids.
   package func answer(
@@ -86,11 +106,15 @@ package struct CommittedIntent: Sendable {
   ) throws -> UnsentFile.Answered {
     let head = try mirror.head.revision
     try invariant(revision <= head, "the mirror has the commit of an intent that is removed")
+    return try answer(intent, mirror.model, at: time) { try mirror.image(of: $0) }
+  }
+
+  private func answer(
+    _ intent: Intent?, _ model: Model, at time: Timestamp, image: (ObjectID) throws -> ObjectImage?
+  ) throws -> UnsentFile.Answered {
     var answer = UnsentFile.Answered(number, revision: revision)
     for (provisional, permanent) in ids {
-      guard let image = try mirror.image(of: permanent), let entity = mirror.model.entity(permanent.entity) else {
-        continue
-      }
+      guard let image = try image(permanent), let entity = model.entity(permanent.entity) else { continue }
       for property in entity.assignedProperties where property.attribute?.assignment == .sequence {
         if case .integer(let number) = image[property] { answer.numbers[provisional] = number }
       }

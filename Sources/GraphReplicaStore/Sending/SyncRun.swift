@@ -8,93 +8,20 @@ import GraphStore
 /// others have committed, and removes the intents whose commits the mirror has. A copy of a replica first asks for the
 /// outcomes of what has left under its old id, and goes on under a new one.
 ///
+/// Before the first intent leaves, and before the mirror is replaced, the run asks whether the server still has the
+/// mirror's state. If it was restored from a backup, the bases of the intents are those of states that it has lost or
+/// has others of, so the queue is adapted (`UnsentFile.rebase`) and the mirror is loaded again.
+///
 /// A long queue is read some at a time, and what was committed is received and removed some at a time, so memory does
 /// not grow with it.
 ///
 /// An intent stays in the file until the mirror has its commit, so that the user's view never lacks it. Each action is
 /// one durable step or one message, so a run may end between any two of them: the next run asks for the outcomes of
 /// what has left, under the same ids.
+///
+/// If the mirror can't be loaded, for example because the graph is too large for one, the run sends the edits anyway,
+/// and removes what was committed: the user finds it on the server.
 package struct SyncRun: Sendable {
-  /// The facts in the server's welcome.
-  package struct Server: Sendable {
-    package var store: UniqueID
-    package var principal: String
-    /// The shown name of the principal.
-    package var author: String
-    /// The highest sequence number that the server knows of the replica.
-    package var lastSequence: UInt64
-    /// Whether the user sees all objects.
-    package var seesAll: Bool
-
-    package init(store: UniqueID, principal: String, author: String, lastSequence: UInt64, seesAll: Bool) {
-      (self.store, self.principal, self.author) = (store, principal, author)
-      (self.lastSequence, self.seesAll) = (lastSequence, seesAll)
-    }
-  }
-
-  package enum Event: Sendable {
-    /// The action is done, and durable.
-    case done
-    /// The mirror is open. A partial one has only what the user could see when it was loaded.
-    case opened(isPartial: Bool)
-    /// There is no mirror of this version of the model.
-    case noMirror
-    /// A new mirror has the server's state of this revision.
-    case loaded(Revision)
-    /// The mirror has this number of further commits, and with them the server's state of the revision.
-    case received(Revision, commits: Int)
-    /// The server's commits do not lead from the mirror's state to the present one.
-    case outdated
-    /// The next waiting intents, at most `page`.
-    case queue([UnsentFile.Entry])
-    /// The file has these intents as sent. The user has discarded the others that were to be marked.
-    case marked([Intent])
-    /// The outcome of a transaction that was sent.
-    case answered(TransactionID, Result<CommitResult, Refusal>)
-    /// The file no longer has the intents, or has the rest of some as parked.
-    case finished(parked: Int)
-    /// The replica is connected under its new id.
-    case renewed(Server)
-  }
-
-  package enum Action: Sendable {
-    /// Replace the state of the replica; answered by `.done`.
-    case setState(SyncState)
-    /// Answered by `.opened` or `.noMirror`.
-    case openMirror
-    /// Load a mirror of what the user sees, and use it in place of an earlier one; answered by `.loaded`.
-    case load
-    /// Receive the commits since the mirror's state; answered by `.received` or `.outdated`.
-    case receive
-    /// Read the next intents that wait, behind a number; answered by `.queue`.
-    case readQueue(after: Int64)
-    /// Make durable that these intents are sent; answered by `.marked`.
-    case markLeft([Int64])
-    /// Send an intent; answered by `.done`, and its outcome later by `.answered`.
-    case send(Intent)
-    /// Wait for the next outcome.
-    case awaitAnswer
-    /// Make durable that the intent, and those that name its objects, wait for the user; answered by `.done`.
-    case park(Int64, Refusal, left: Timestamp?)
-    /// The same for one that has no meaning in this version of the model.
-    case parkUnreadable(Int64, Refusal)
-    /// Remove committed intents, in one step; answered by `.finished`.
-    case finish([FinishedIntent])
-    /// Give the replica a new id, and connect under it; answered by `.renewed`.
-    case renew
-    /// The run is complete.
-    case end(SyncReport)
-    /// The run ends here. The next one sends the intents without an answer again.
-    case fail(Refusal)
-  }
-
-  /// An intent whose commit the mirror has.
-  package struct FinishedIntent: Sendable {
-    package let committed: CommittedIntent
-    /// The intent with permanent ids.
-    package let intent: Intent?
-  }
-
   /// The most intents that are read at once.
   package static let page = 512
   /// The number of waiting intents below which the next are read.
@@ -121,6 +48,8 @@ package struct SyncRun: Sendable {
   /// The number of the last intent that was read, and whether there may be further ones.
   private var read: (last: Int64, hasMore: Bool) = (0, false)
   private var isConnected = false
+  /// Compares the mirror's history with the server's; nil before it begins.
+  private var search: CommonStateSearch?
   /// The number of each intent that was sent.
   private var numbers = [TransactionID: Int64]()
   /// The committed intents whose commits the mirror may lack.
@@ -132,9 +61,23 @@ package struct SyncRun: Sendable {
   private var revisions = [ObjectID: Revision]()
   /// The revisions of this run's commits, by intent.
   private var revisionsOfIntents = [Int64: Revision]()
-  /// Whether the mirror lacks what the user could not see when it was loaded.
-  private var isPartial = false
+  /// The mirror that is open.
+  private var mirror = Mirror.none
+  /// Whether no new mirror can be made.
+  private var isUnloaded = false
+  /// The intents that wait for a new mirror.
+  private var waiting = Waiting.none
   private var report = SyncReport()
+
+  private enum Mirror {
+    case none
+    /// One that the server's commits can be added to.
+    case following
+    /// One of a part: it lacks what the user could not see when it was loaded.
+    case partial
+    /// The server's commits do not lead to the present from its state.
+    case outdated
+  }
 
   /// - Parameters:
   ///   - isCopy: whether the file is not the one that it was made as.
@@ -151,7 +94,7 @@ package struct SyncRun: Sendable {
     // A delete of everything is never sent again without being asked for: if the server has it, its commit is received
     // like any other.
     case .deleting: steps = [.setState(.on), .openMirror, .readQueue(after: 0)]
-    case .discarding: steps = [.load, .setState(.on), .readQueue(after: 0)]
+    case .discarding: steps = [.openMirror, .readStates, .load, .setState(.on), .readQueue(after: 0)]
     }
   }
 
@@ -170,9 +113,24 @@ package struct SyncRun: Sendable {
   package mutating func handle(_ event: Event) -> Action {
     switch event {
     case .done: break
-    case .opened(let isPartial): self.isPartial = isPartial
-    case .noMirror, .outdated: steps.insert(.load, at: 0)
+    case .opened(let isPartial): mirror = isPartial ? .partial : .following
+    case .noMirror(let states):
+      steps.removeAll { if case .readStates = $0 { true } else { false } }
+      load()
+      compare(CommonStateSearch(states))
+    case .outdated:
+      mirror = .outdated
+      load()
+      beginComparison()
+    case .states(let states): compare(CommonStateSearch(states))
+    case .isKnown(let isKnown):
+      guard var search else { preconditionFailure("a state is asked for during a search") }
+      search.record(isKnown)
+      compare(search)
+    case .rebased(let parked): report.parked += parked
+    case .notLoaded: continueWithoutLoading()
     case .loaded(let revision):
+      (mirror, isUnloaded) = (server.seesAll ? .following : .partial, false)
       report.isReloaded = true
       finish(upTo: revision)
     case .received(let revision, let commits):
@@ -191,38 +149,125 @@ package struct SyncRun: Sendable {
     return next()
   }
 
+  private mutating func load() {
+    steps.removeAll { if case .load = $0 { true } else { false } }
+    steps.insert(.load, at: 0)
+  }
+
+  /// Compares the mirror's history with the server's, once, before anything is sent and before the mirror is replaced.
+  private mutating func beginComparison() {
+    if search == nil { steps.insert(.readStates, at: 0) }
+  }
+
+  /// Continues a comparison of the mirror's history with the server's.
+  ///
+  /// Other processes may append edits on the old mirror until the new one is loaded, so the queue is adapted twice.
+  private mutating func compare(_ search: CommonStateSearch) {
+    self.search = search
+    if let token = search.question {
+      steps.insert(.ask(token), at: 0)
+    } else if search.hasDiverged {
+      load()
+      steps.insert(.rebase(onto: search.revision, isLoaded: true), at: 1)
+      steps.insert(.rebase(onto: search.revision, isLoaded: false), at: 0)
+    }
+  }
+
   private mutating func next() -> Action {
     while steps.isEmpty {
       switch phase {
       case .asking, .sending:
         if read.hasMore, queue.countOfWaiting < Self.fewWaiting { return .readQueue(after: read.last) }
         if committed.count >= unreceived + Self.receivedAtOnce, phase == .sending {
-          steps = [.receive]
+          receiveCommitted()
           continue
         }
         if !queue.isEmpty { return .awaitAnswer }
         phase = phase == .asking ? .renewing : .settling
-        steps = [.receive]
+        receiveCommitted()
       case .renewing:
         phase = .sending
         (queue, isConnected) = (SendingQueue(), false)
         return .renew
-      case .settling: return .end(report)
+      case .settling: return isUnloaded ? .endUnloaded(report, waiting) : .end(report)
       }
     }
-    let step = steps.removeFirst()
-    // The commits do not say which objects a change of the user's grants has shown or hidden.
-    if case .receive = step, !report.isReloaded, !server.seesAll || isPartial { return .load }
-    return step
+    if case .receive? = steps.first, !report.isReloaded, !follows {
+      steps[0] = .load
+      beginComparison()
+    }
+    return steps.removeFirst()
+  }
+
+  /// Whether the server's commits bring the mirror up to date. They do not say which objects a change of the user's
+  /// grants has shown or hidden.
+  private var follows: Bool { server.seesAll && mirror == .following }
+
+  /// Receives the commits, or removes the committed intents without them.
+  private mutating func receiveCommitted() {
+    if isUnloaded, !follows { release() } else { steps = [.receive] }
+  }
+
+  // MARK: - Without a new mirror
+
+  /// Goes on with what needs no new mirror: the earlier one follows the commits, or there is none.
+  ///
+  /// Otherwise edits would wait for as long as the graph is larger than a mirror may be. They do wait
+  /// - on an earlier mirror that does not follow the commits: it would lack what was sent, and later edits on it would
+  ///   overwrite that, because a replica has no conflict with itself;
+  /// - if the server was restored, because other processes may append on the mirror of the lost past;
+  /// - if a copy of a replica takes another id, because what was sent under the old one is removed first.
+  private mutating func continueWithoutLoading() {
+    isUnloaded = true
+    if search?.hasDiverged == true || phase == .asking || phase == .renewing {
+      waiting = search?.hasDiverged == true ? .restored : .copied
+      return settle()
+    }
+    if mirror != .none, !follows {
+      waiting = .earlierCopy
+      return settle()
+    }
+    // A reset is not complete.
+    steps.removeAll { if case .setState = $0 { true } else { false } }
+    if phase == .sending { return }
+    settle()
+    release()
+  }
+
+  private mutating func settle() {
+    steps = []
+    phase = .settling
+  }
+
+  /// Removes the committed intents, whose commits no mirror has.
+  private mutating func release() {
+    let known = committed
+    (committed, unreceived) = ([], 0)
+    if !known.isEmpty { steps.append(.release(finished(known))) }
+  }
+
+  /// The intents of a page that need no mirror, up to the first one that does: none is overtaken.
+  private mutating func sendable(_ entries: [UnsentFile.Entry]) -> [UnsentFile.Entry] {
+    guard isUnloaded, !follows,
+      let first = entries.firstIndex(where: { $0.intent.map { !$0.isParked && !$0.texts.isEmpty } == true })
+    else { return entries }
+    waiting = .behindText(entries[first].number)
+    return Array(entries[..<first])
   }
 
   // MARK: - Sending
 
   private mutating func add(_ entries: [UnsentFile.Entry]) {
+    if search == nil, !entries.isEmpty {
+      // The queue is read again, because the comparison may change it.
+      steps.insert(.readQueue(after: 0), at: 0)
+      return beginComparison()
+    }
     if let last = entries.last { read.last = last.number }
-    read.hasMore = entries.count >= Self.page
+    let sendable = sendable(entries)
+    read.hasMore = entries.count >= Self.page && sendable.count == entries.count
     var items = [SendingQueue.Item]()
-    for entry in entries where !entry.isParked {
+    for entry in sendable where !entry.isParked {
       if let intent = entry.intent {
         if phase == .asking, !intent.hasLeft { continue }
         intents[intent.number] = intent
@@ -304,10 +349,12 @@ package struct SyncRun: Sendable {
     let known = committed.filter { $0.revision <= head }
     committed.removeAll { $0.revision <= head }
     unreceived = committed.count
-    if known.isEmpty { return }
-    let finished = known.map { done in
+    if !known.isEmpty { steps.insert(.finish(finished(known)), at: 0) }
+  }
+
+  private mutating func finished(_ known: [CommittedIntent]) -> [FinishedIntent] {
+    known.map { done in
       FinishedIntent(committed: done, intent: intents.removeValue(forKey: done.number).map { $0.renamed(names) })
     }
-    steps.insert(.finish(finished), at: 0)
   }
 }

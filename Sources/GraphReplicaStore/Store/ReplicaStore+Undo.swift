@@ -39,6 +39,8 @@ extension ReplicaStore {
       case .undoEdit(let number): undone.edits.insert(number)
       case .changes:
         if undone.edits.contains(intent.number) { continue }
+        // It is the newest committed step then.
+        if intent.hasLeft, let edit = intent.edit(usedNumbers: 0), try overlay.isInMirror(edit) { continue }
         return intent.hasLeft ? .edit(intent) : .removal(Self.run(newest[index...]))
       }
     }

@@ -62,7 +62,7 @@ extension ReplicaStore {
   func enqueue(_ draft: Intent, _ state: inout State) throws -> (intent: Intent, planned: PlannedEdit) {
     let appended: (intent: Intent, planned: PlannedEdit) = try overlay.append(above: state.head) { change, plan in
       var planned: PlannedEdit?
-      let added = try unsent.append(draft, form: form, after: change) { intent, used in
+      let added = try unsent.append(draft, form: form, after: change, restores: restores) { intent, used in
         let edit = try invariant(intent.edit(usedNumbers: used), "an edit that is planned changes objects")
         let shown = try plan(edit)
         planned = shown
@@ -74,24 +74,6 @@ extension ReplicaStore {
     }
     state.head = appended.planned.revision
     return appended
-  }
-
-  /// Takes an intent of another replica or of a file, under a number of its own.
-  /// - Parameter numbers: the numbers here of the file's intents in front of it.
-  package func take(_ other: Intent, numbers: [Int64: Int64]) throws -> Int64 {
-    guard case .changes = other.content else {
-      throw Refusal(.malformed, "edit \(other.number) is the undo of a step, which only its own replica can send")
-    }
-    var draft = other
-    draft.state = .queued
-    draft.model = IntentModel(model)
-    var ids = [ObjectID: ObjectID]()
-    for id in other.changes.flatMap(\.namedObjects) {
-      guard let parts = ProvisionalID.parts(of: id), let number = numbers[parts.number] else { continue }
-      ids[id] = ProvisionalID.make(number: number, place: parts.place, entity: id.entity)
-    }
-    draft.rename(ids)
-    return try state.withLock { try enqueue(draft, &$0).intent.number }
   }
 
   /// The changes with temporary ids from 1, and with bases that the server knows.
@@ -150,7 +132,7 @@ extension ReplicaStore {
 
 extension TransactionPlan {
   /// The provisional numbers of the inserted objects.
-  fileprivate func provisionalNumbers(_ model: Model) -> [(number: Int64, object: ObjectID)] {
+  func provisionalNumbers(_ model: Model) -> [(number: Int64, object: ObjectID)] {
     changes.flatMap { change -> [(number: Int64, object: ObjectID)] in
       guard change.kind == .inserted, let image = change.after, let entity = model.entity(change.id.entity) else {
         return []

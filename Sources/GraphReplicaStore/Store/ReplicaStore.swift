@@ -23,6 +23,8 @@ public final class ReplicaStore: GraphStoring {
   let overlay: MirrorOverlay
   let unsent: UnsentFile
   let form: IntentForm
+  /// The restores of the server before the mirror was opened.
+  let restores: Int64
   /// The shown name of the user on the server.
   let owner: String
   /// Guarded by its mutex: reads come from several threads.
@@ -61,10 +63,12 @@ public final class ReplicaStore: GraphStoring {
     self.unsent = unsent
     (self.model, directory, form) = (model, folder, IntentForm(model))
     storeID = UniqueID(high: random(), low: random())
+    // Before the mirror: it may be that of the server before the restore.
+    let replica = try unsent.replica
+    (restores, owner) = (replica.restores, replica.author)
     mirror = try MirrorStore(path: folder + "/" + Self.mirrorName, model: model)
     overlay = try mirror.makeOverlay(
       of: UnsentQueue(unsent, form: form), file: MirrorStore.plans(beside: mirror.path))
-    owner = try unsent.replica.author
     state = Mutex(State(head: try overlay.newestRevision(), related: PathQueryMatcher(model: model)))
   }
 
@@ -85,6 +89,9 @@ public final class ReplicaStore: GraphStoring {
 
   /// The number of unsent and of parked edits.
   package func counts() throws -> (unsent: Int, parked: Int) { try unsent.counts() }
+
+  /// The number of the newest edit that was made here; numbers are never used again.
+  package var newestEdit: Int64 { get throws { try unsent.replica.number } }
 
   // MARK: - GraphStoring: state
 

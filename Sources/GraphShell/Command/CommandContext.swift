@@ -1,6 +1,7 @@
 import GraphClient
 import GraphJSON
 import GraphModel
+import GraphWire
 
 /// A syntax error in the value of `--sort`.
 struct UnreadableSort: Error { let cause: PredicateSyntaxError }
@@ -10,6 +11,8 @@ struct UnreadableSort: Error { let cause: PredicateSyntaxError }
 package struct CommandContext {
   package let client: GraphClient
   package let output: Output
+  /// The address of `--server`; nil for the default one.
+  package let server: ServerAddress?
   /// The revision to read; nil for the present.
   package var revision: Revision?
 
@@ -27,7 +30,9 @@ package struct CommandContext {
   /// Maximum number of ids in one request.
   private static let idsInOneRequest = 1_000
 
-  package init(client: GraphClient, output: Output) { (self.client, self.output) = (client, output) }
+  package init(client: GraphClient, output: Output, server: ServerAddress? = nil) {
+    (self.client, self.output, self.server) = (client, output, server)
+  }
 
   // MARK: Parsing
 
@@ -131,6 +136,6 @@ package struct CommandContext {
   /// The title of an object in a message, shortened; "(empty)" if it has none.
   package func title(_ image: ObjectImage) -> String {
     guard let title = ObjectTitle.text(image, in: model) else { return "(empty)" }
-    return String(title.prefix(60))
+    return String(title.beginning(of: 60))
   }
 }

@@ -180,9 +180,8 @@ package enum CommandFailure {
       return StandardError.write(JSON.object([.init("error", .object(members + report.members))]).text)
     }
     // The message may quote a text or a name, whose control characters must not reach the terminal.
-    let lines = report.message.split(separator: "\n", omittingEmptySubsequences: false)
     let name = (program ?? Self.program).name
-    StandardError.write("\(name): " + lines.map { TextTable.visible(String($0)) }.joined(separator: "\n"))
+    StandardError.write("\(name): " + TextTable.visibleLines(report.message))
   }
 }
 

@@ -143,13 +143,16 @@ package struct CommonOptions: ParsableArguments {
     }
   }
 
-  /// Runs `body` with a connection and closes it. Each command is a new replica.
+  /// The client that the end of the process closes: its release would close it as `close` does.
+  @MainActor private static var clientUntilExit: GraphClient?
+
+  /// Runs `body` with a connection and closes it, unless the end of the process does. Each command is a new replica.
   @MainActor
   package func run(_ client: GraphClient, _ body: (CommandContext) async throws -> Void) async throws {
     let output = Output(
       json: json, ansi: ansi, model: client.context.model, program: RunningProgram.current,
       unsentAfter: client.unsentAfter)
-    let shell = CommandContext(client: client, output: output)
+    let shell = CommandContext(client: client, output: output, server: try address)
     if !json, client.address.isUnprotected {
       output.message(
         "the connection to \(client.address) is not encrypted: every machine on the way can read and change it")
@@ -157,6 +160,10 @@ package struct CommonOptions: ParsableArguments {
     do {
       try await body(shell)
       if client.hasUnsentCommits { output.message("not sent yet: it is sent when the daemon answers again") }
+      if client.mayStayOpen {
+        Self.clientUntilExit = client
+        return
+      }
     } catch {
       let missing = MissingRight(error, rights: client.rights)
       await client.close()

@@ -35,7 +35,7 @@ extension ShellProgram {
   }
 
   private func runCommand() async {
-    let arguments = prepared(Array(CommandLine.arguments.dropFirst()))
+    let arguments = OptionValues.joined(prepared(Array(CommandLine.arguments.dropFirst())), of: command)
     let wantsJSON = arguments.prefix { $0 != "--" }.contains("--json")
     // The command to which an error belongs; before it runs, the argument parser knows it.
     var running: (any ParsableCommand.Type)?

@@ -11,12 +11,27 @@ package enum TextInput {
     guard var text = String(validating: bytes, as: UTF8.self) else {
       throw Refusal(.invalid, "standard input is not UTF-8")
     }
-    if text.hasSuffix("\n") { text.removeLast() }
+    text.removeByteOrderMark()
+    text.removeLineEnding()
     // Empty input usually means that the command before the pipe failed.
     guard !text.isEmpty else {
       throw Refusal(
         .invalid, "standard input is empty, so nothing was written; for an empty text use \"\" instead of -")
     }
     return text
+  }
+}
+
+extension String {
+  /// Removes one line ending at the end, which editors and `echo` add to a text. CR and LF are one character, so that
+  /// `hasSuffix("\n")` does not find them.
+  package mutating func removeLineEnding() { if endsLine { removeLast() } }
+
+  /// Whether the text ends with a line ending.
+  package var endsLine: Bool { last == "\n" || last == "\r\n" }
+
+  /// Removes the byte order mark that some programs write before UTF-8.
+  package mutating func removeByteOrderMark() {
+    if unicodeScalars.first == "\u{FEFF}" { unicodeScalars.removeFirst() }
   }
 }

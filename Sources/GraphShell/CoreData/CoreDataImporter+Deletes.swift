@@ -11,15 +11,42 @@ extension CoreDataImporter {
     var base: Revision
   }
 
-  func deletedRows() throws -> [DeletedRow] {
+  /// - Parameters:
+  ///   - absent: the rows whose objects the graph no longer has.
+  ///   - present: the objects that the user sees.
+  func deletedRows(
+    _ absent: Set<ImportMapping.Key>, _ present: [UniqueID: EntityNumber]
+  ) throws -> [DeletedRow] {
     var gone = [DeletedRow]()
+    var forgotten = [ImportMapping.Key]()
+    var dropped = [String: Int]()
     for (key, known) in mapping.mapping.rows {
-      guard let row = reader.key(root: key.root, key: key.key), !changes.existing.contains(row),
-        let entity = shell.model.entity(named: known.row.entity), try !reader.exists(row)
-      else { continue }
-      gone.append(DeletedRow(key: key, id: ObjectID(key: known.id, entity: entity.number), base: known.row.revision))
+      // The app has no table of an entity that it has dropped.
+      let row = changes.rowKey(key)
+      if let row, try changes.existing.contains(row) || reader.exists(row) { continue }
+      if absent.contains(key) {
+        forgotten.append(key)
+        continue
+      }
+      // The mapping has the entity's name at the last import, which a user who does not see the object has to rely on.
+      guard let entity = present[known.id] ?? entity(known.row.entity)?.number else { continue }
+      if row == nil { dropped[known.row.entity, default: 0] += 1 }
+      gone.append(DeletedRow(key: key, id: ObjectID(key: known.id, entity: entity), base: known.row.revision))
     }
+    for (name, count) in dropped.sorted(by: { $0.key < $1.key }) {
+      report.remarks.append(
+        StoreLayout.Remark(
+          subject: name, reason: "the store no longer has this entity; its rows count as deleted in the app",
+          count: count))
+    }
+    // Neither the app nor the graph has them.
+    if !forgotten.isEmpty { try mapping.record(forgotten.map { .gone($0) }) }
     return gone.sorted { ($0.key.root, $0.key.key) < ($1.key.root, $1.key.key) }
+  }
+
+  /// The entity of the model that a row had at the last import, which may have another name since.
+  private func entity(_ name: String) -> Entity? {
+    shell.model.entity(named: name) ?? shell.model.entities.first { $0.renamed == name }
   }
 
   /// Deletes the objects of rows. An object that others have changed since its row was last sent stays.

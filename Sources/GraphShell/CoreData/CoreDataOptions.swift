@@ -29,8 +29,8 @@ struct CoreDataOptions: ParsableArguments {
   @Option(
     parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "With --core-data: the name in the app, if an entity or a property has another name in the model: "
-        + "Person.identifier=id. May be repeated.",
+      "With --core-data: the name in the app, or at an earlier import, if an entity or a property has another name in the "
+        + "model: Person.identifier=id. May be repeated.",
       valueName: "entity.property=name"))
   var rename: [String] = []
   @Option(
@@ -39,6 +39,21 @@ struct CoreDataOptions: ParsableArguments {
       "With --core-data: an attribute of bytes that the app keeps without the tag of external storage. May be repeated.",
       valueName: "entity.attribute"))
   var untagged: [String] = []
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "With --core-data: an attribute of bytes that the app keeps with the tag of external storage. May be repeated.",
+      valueName: "entity.attribute"))
+  var tagged: [String] = []
+  @Flag(help: "With --core-data: also import rows again whose objects were deleted in the graph since the last import.")
+  var again = false
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "With --core-data: a new file for all rows and values that were not taken, a line of JSON for each.",
+      valueName: "file"))
+  var report: String?
 
   @Flag(
     help: ArgumentHelp(
@@ -50,9 +65,12 @@ struct CoreDataOptions: ParsableArguments {
 
   func check(_ file: String) throws {
     guard isCoreData else {
-      if mapping != nil || delete || batch != nil || !rename.isEmpty || !untagged.isEmpty || printModel {
+      if mapping != nil || delete || again || batch != nil || report != nil || printModel
+        || !(rename + untagged + tagged).isEmpty
+      {
         throw ValidationError(
-          "--mapping, --delete, --batch, --rename, --untagged and --print-model require --core-data")
+          "--mapping, --delete, --again, --batch, --report, --rename, --tagged, --untagged and --print-model require "
+            + "--core-data")
       }
       return
     }
@@ -80,6 +98,11 @@ struct CoreDataOptions: ParsableArguments {
     let store = try CoreDataFile(file)
     if printModel {
       guard let model = store.model else {
+        if store.isModelUnreadable {
+          throw Refusal(
+            .invalid,
+            "\(file) contains its model in a form that can't be read; convert the .xcdatamodeld of the app instead")
+        }
         throw Refusal(.notFound, "\(file) does not contain its model; convert the .xcdatamodeld of the app instead")
       }
       return CommandFailure.printed(model.contents)
@@ -87,21 +110,24 @@ struct CoreDataOptions: ParsableArguments {
     try await options.withGraph { shell in
       let progress = ProgressLine(isShown: isatty(2) == 1 && !shell.output.json, interrupted: Interruption.runAgain)
       defer { progress.end() }
-      let layout = try StoreLayout(store, shell.model, names: try names(), untagged: Set(untagged))
+      let layout = try StoreLayout(store, shell.model, names: try names(), untagged: Set(untagged), tagged: Set(tagged))
+      let list = try report.map { try ReportFile($0) }
       let path = mapping ?? file + ".import.jsonl"
       let record = try ImportMappingFile(path, source: store.uuid, target: shell.head.store)
       let importer = try CoreDataImporter(
-        shell, SourceReader(store, layout), record, batch: batch ?? Self.usualBatch, deletes: delete, progress: progress
-      )
-      let report = try await importer.run()
-      show(report, layout.remarks, path, shell.output)
+        shell, SourceReader(store, layout), record, batch: batch ?? Self.usualBatch, deletes: delete, again: again,
+        progress: progress)
+      var report = try await importer.run()
+      report.remarks = layout.remarks + report.remarks
+      try list?.write(report.entries)
+      show(report, path, shell.output)
     }
   }
 
   @MainActor
-  private func show(_ report: ImportReport, _ remarks: [StoreLayout.Remark], _ path: String, _ output: Output) {
+  private func show(_ report: ImportReport, _ path: String, _ output: Output) {
     if output.json {
-      let remarks = remarks.map { remark in
+      let remarks = report.remarks.map { remark in
         JSON.object([
           .init("subject", .string(remark.subject)), .init("reason", .string(remark.reason)),
           .init("count", .integer(Int64(remark.count))),
@@ -110,7 +136,7 @@ struct CoreDataOptions: ParsableArguments {
       return output.print(
         JSON.object(report.members + [.init("remarks", .array(remarks)), .init("mapping", .string(path))]))
     }
-    let lines = remarks.map { remark in
+    let lines = report.remarks.map { remark in
       "\(remark.subject): \(remark.reason)" + (remark.count > 0 ? " (\(remark.count))" : "")
     }
     // Reasons quote the store, whose control characters must not reach the terminal.
@@ -120,9 +146,17 @@ struct CoreDataOptions: ParsableArguments {
       output.print(
         "\(Output.count(report.kept, "row")) no longer in the store: the objects stay; --delete deletes them")
     }
+    if report.absent > 0 {
+      let rows = Output.count(report.absent, "row")
+      output.print("\(rows) whose objects were deleted in the graph since; --again imports them again")
+    }
+    if report.yielded > 0 {
+      output.print(
+        "\(Output.count(report.yielded, "value")) of new properties stay as others have set them in the graph")
+    }
     if report.overwritten > 0 {
       output.print("\(Output.count(report.overwritten, "value")) that others had changed were overwritten")
     }
-    output.print("the mapping is \(path)")
+    output.print("the mapping is \(TextTable.visible(path))")
   }
 }

@@ -7,7 +7,7 @@ import GraphModel
 /// import searches for it in the log of the graph.
 struct ImportMapping {
   /// The identity of a row: the name of its root entity, and its primary key. The numbers of entities change between
-  /// the versions of an app's model, the names of tables do not.
+  /// the versions of an app's model. The name stays that of the first import, also if the app renames the entity.
   struct Key: Hashable {
     let root: String
     let key: Int64
@@ -20,8 +20,12 @@ struct ImportMapping {
     var version: Int64
     /// The revision of the commit that sent it last; 0 before its answer.
     var revision: Revision = 0
-    /// A checksum of each value that was sent, by the property's name; none for null and for no members.
+    /// A checksum of each value that was sent, by the property's name; ``empty`` for null and for no members. None for
+    /// a property that the store or the model did not have, or whose value could not be read.
     var sums = [String: UInt64]()
+
+    /// The checksum of no value.
+    static let empty: UInt64 = 0
   }
 
   /// A commit of new objects whose outcome is not known yet.
@@ -37,6 +41,10 @@ struct ImportMapping {
   /// The id of the graph's store.
   let target: UniqueID
   private(set) var rows = [Key: (id: UniqueID, row: Row)]()
+  /// The rows by their objects.
+  private(set) var keys = [UniqueID: Key]()
+  /// The names in ``Key/root`` by the names of root entities in the store, where they differ.
+  private(set) var roots = [String: String]()
   private(set) var sending: Sending?
   /// The commits of all imports.
   private(set) var commits = Set<Revision>()
@@ -55,15 +63,82 @@ struct ImportMapping {
     case row(Key, id: UniqueID, Row)
     /// The row's object was deleted.
     case gone(Key)
+    /// The root entity of a name in the store has another name in the keys.
+    case root(String, key: String)
     /// The commit that was being sent has ended; nil if it was refused.
     case settled(Revision?)
+  }
+
+  /// The new names of root entities: an entity that the app has renamed since the last import keeps its name in the
+  /// keys. A new entity with the name of an earlier one gets another.
+  /// - Parameters:
+  ///   - names: the root entities of the store.
+  ///   - holders: the root entities of the store that may have the objects of a name in the keys, as the graph shows
+  ///     them; none for a name without objects.
+  ///   - earlier: the names that such an entity may have had at an earlier import.
+  func rootLines(_ names: [String], holders: [String: [String]], earlier: (String) -> [String]) -> [Line] {
+    let known = Set(rows.keys.map(\.root))
+    // Objects keep their ids in a migration, so they prove a new name; an earlier name only suggests it.
+    var given = rootsByObjects(names, known, holders)
+    for name in names where given[name] == nil && roots[name] == nil && !known.contains(name) {
+      // The keys of the entity that had the earlier name, unless another one has it.
+      let keys = earlier(name).filter { $0 != name && !names.contains($0) }.map { roots[$0, default: $0] }
+      given[name] = keys.first { key in
+        known.contains(key) && !names.contains(key) && !given.values.contains(key)
+          && holders[key].map { $0.contains(name) } != false
+      }
+    }
+    var renamed = roots.merging(given) { _, new in new }
+    var lines = given.sorted { $0.key < $1.key }.map { Line.root($0.key, key: $0.value) }
+    for name in names where given[name] == nil {
+      let key = renamed[name, default: name]
+      let holders = holders[key, default: []]
+      if holders.contains(name) { continue }
+      let isTaken =
+        given.values.contains(key) || renamed[name] == nil && renamed.values.contains(key)
+        || names.contains { renamed[$0, default: $0] == key && holders.contains($0) }
+      if !isTaken { continue }
+      let other = Self.unused(name, known.union(renamed.values).union(names))
+      renamed[name] = other
+      lines.append(.root(name, key: other))
+    }
+    return lines
+  }
+
+  /// New names in the keys of the root entities whose objects have another one.
+  private func rootsByObjects(
+    _ names: [String], _ known: Set<String>, _ holders: [String: [String]]
+  ) -> [String: String] {
+    func hasObjects(_ name: String, of key: String) -> Bool { holders[key, default: []].contains(name) }
+    var given = [String: String]()
+    for (key, candidates) in holders.sorted(by: { $0.key < $1.key }) {
+      if names.contains(where: { roots[$0, default: $0] == key && hasObjects($0, of: key) }) { continue }
+      // Several entities may be the candidates for one name, if the graph has their objects in one table.
+      let free = candidates.filter { name in
+        let present = roots[name, default: name]
+        return given[name] == nil
+          && (!known.contains(present) || holders[present] != nil && !hasObjects(name, of: present))
+      }
+      if free.count == 1 { given[free[0]] = key }
+    }
+    return given
+  }
+
+  private static func unused(_ name: String, _ used: Set<String>) -> String {
+    var number = 2
+    while used.contains("\(name) \(number)") { number += 1 }
+    return "\(name) \(number)"
   }
 
   mutating func apply(_ line: Line) {
     switch line {
     case .sending(let sending): self.sending = sending
-    case .row(let key, let id, let row): rows[key] = (id, row)
-    case .gone(let key): rows[key] = nil
+    case .row(let key, let id, let row):
+      rows[key] = (id, row)
+      keys[id] = key
+    case .gone(let key):
+      if let gone = rows.removeValue(forKey: key) { keys[gone.id] = nil }
+    case .root(let name, let key): roots[name] = key
     case .settled(let made):
       sending = nil
       if let made {
@@ -119,6 +194,7 @@ extension ImportMapping.Line {
     case .row(let key, let id, let row):
       return JSON.object([.init("id", .string(id.description))] + Self.members(key, row)).text
     case .gone(let key): member = .init("gone", Self.json(key))
+    case .root(let name, let key): member = .init("root", .array([.string(name), .string(key)]))
     case .settled(let revision): member = .init("settled", revision.map(JSON.integer) ?? .null)
     }
     return JSON.object([member]).text
@@ -137,6 +213,11 @@ extension ImportMapping.Line {
       self = .row(key, id: id, row)
     } else if let key = json["gone"] {
       self = .gone(try Self.key(key))
+    } else if let names = json["root"] {
+      guard let names = names.arrayValue, names.count == 2, let name = names[0].stringValue,
+        let key = names[1].stringValue
+      else { throw Self.unknown }
+      self = .root(name, key: key)
     } else if let revision = json["settled"] {
       self = .settled(revision.integerValue)
     } else if let sending = json["sending"] {

@@ -73,6 +73,7 @@ final class ImportMappingFile {
 
   /// Records events together: all of them are read again, or a part of the first ones.
   func record(_ lines: [ImportMapping.Line]) throws {
+    if lines.isEmpty { return }
     try append(lines.map { $0.text + "\n" }.joined())
     for line in lines { mapping.apply(line) }
   }

@@ -1,15 +1,18 @@
+import CoreDataStore
 import GraphModel
 
 /// The result of an import: counts, and the rows and values that it could not take.
 struct ImportReport {
   /// A row that was not taken, or not completely.
-  struct Entry {
+  struct Entry: Hashable {
     /// The root entity and the primary key.
     let row: ImportMapping.Key
     let entity: String
     /// The property that is missing; nil if the whole row is.
     let property: String?
     let reason: String
+    /// Whether the property has another value, and not none.
+    var isReplaced = false
   }
 
   var inserted = 0
@@ -18,43 +21,67 @@ struct ImportReport {
   var deleted = 0
   /// Rows that the app has deleted, whose objects stay.
   var kept = 0
+  /// Unchanged rows whose objects were deleted in the graph.
+  var absent = 0
   /// Values of others that the import has overwritten.
   var overwritten = 0
-  private(set) var entries = [Entry]()
+  /// Values of properties that earlier imports did not have, which others have changed: theirs stay.
+  var yielded = 0
+  /// The remarks about more than one row.
+  var remarks = [StoreLayout.Remark]()
   private(set) var skippedCount = 0
   private(set) var incompleteCount = 0
-  private var skipped = Set<ImportMapping.Key>()
-  private var incomplete = Set<ImportMapping.Key>()
+  /// The rows with entries, in the order in which they were reported; nil for a place of a row that has moved.
+  private var rows = [ImportMapping.Key?]()
+  private var entriesByRow = [ImportMapping.Key: (place: Int, entries: [Entry])]()
 
-  /// The maximum number of entries that are kept; the others are counted.
+  /// The maximum number of entries in JSON output. A file has all of them.
   static let maximumEntries = 1_000
   /// The maximum number of entries in text output.
   static let maximumLines = 100
 
+  /// All entries, those of a row together.
+  var entries: [Entry] { rows.compactMap(\.self).flatMap { entries(of: $0) } }
+
+  /// The number of entries.
+  var count: Int { entriesByRow.values.reduce(0) { $0 + $1.entries.count } }
+
+  private func entries(of row: ImportMapping.Key) -> [Entry] {
+    if let known = entriesByRow[row] { known.entries } else { [] }
+  }
+
   /// Records that a row was not taken. The values that it was already without become a part of the reason.
   mutating func skip(_ row: ImportMapping.Key, _ entity: String, _ reason: String) {
-    if skipped.insert(row).inserted {
-      skippedCount += 1
-      var reason = reason
-      if incomplete.remove(row) != nil {
-        incompleteCount -= 1
-        for entry in entries where entry.row == row {
-          if let property = entry.property { reason += "; \(property): \(entry.reason)" }
-        }
-        entries.removeAll { $0.row == row }
-      }
-      append(Entry(row: row, entity: entity, property: nil, reason: reason))
+    let known = entries(of: row)
+    // A row is skipped once, for the first reason.
+    if known.contains(where: { $0.property == nil }) { return }
+    let causes = known.compactMap { entry in entry.property.map { "; \($0): \(entry.reason)" } }
+    if let place = entriesByRow[row]?.place {
+      incompleteCount -= 1
+      rows[place] = nil
     }
+    skippedCount += 1
+    let entry = Entry(row: row, entity: entity, property: nil, reason: reason + causes.joined())
+    entriesByRow[row] = (rows.count, [entry])
+    rows.append(row)
   }
 
   /// Records that a row was taken without a value.
-  mutating func omit(_ property: String, of row: ImportMapping.Key, _ entity: String, _ reason: String) {
-    if incomplete.insert(row).inserted { incompleteCount += 1 }
-    append(Entry(row: row, entity: entity, property: property, reason: reason))
-  }
-
-  private mutating func append(_ entry: Entry) {
-    if entries.count < Self.maximumEntries { entries.append(entry) }
+  /// - Parameter isReplaced: whether it was taken with another value.
+  mutating func omit(
+    _ property: String, of row: ImportMapping.Key, _ entity: String, _ reason: String, isReplaced: Bool = false
+  ) {
+    let known = entries(of: row)
+    let entry = Entry(row: row, entity: entity, property: property, reason: reason, isReplaced: isReplaced)
+    // The row is not taken at all, or the value was reported.
+    if known.contains(where: { $0.property == nil || $0 == entry }) { return }
+    if let place = entriesByRow[row]?.place {
+      entriesByRow[row] = (place, known + [entry])
+    } else {
+      incompleteCount += 1
+      entriesByRow[row] = (rows.count, [entry])
+      rows.append(row)
+    }
   }
 
   /// The entries as lines, and the number of the others.
@@ -62,15 +89,13 @@ struct ImportReport {
     let shown = entries.prefix(Self.maximumLines).map { entry in
       // A subentity's rows are in the table of the root.
       let name = entry.entity == entry.row.root ? entry.entity : "\(entry.entity) (\(entry.row.root))"
-      let what = entry.property.map { " without \($0)" }
-      return "\(what == nil ? "skipped" : "imported") \(name) \(entry.row.key)\(what.orEmpty): \(entry.reason)"
+      let row = "\(name) \(entry.row.key)"
+      guard let property = entry.property else { return "skipped \(row): \(entry.reason)" }
+      return "imported \(row) \(entry.isReplaced ? "with another" : "without") \(property): \(entry.reason)"
     }
     let more = count - shown.count
-    return shown + (more > 0 ? ["… and \(more) more"] : [])
+    return shown + (more > 0 ? ["… and \(more) more; --report FILE writes all of them"] : [])
   }
-
-  /// The number of entries, at least.
-  private var count: Int { max(entries.count, skippedCount + incompleteCount) }
 
   var summary: String {
     var parts = ["imported \(inserted)", "changed \(updated)", "unchanged \(unchanged)", "skipped \(skippedCount)"]
@@ -82,18 +107,19 @@ struct ImportReport {
   var members: [JSON.Member] {
     let counts = [
       ("imported", inserted), ("changed", updated), ("unchanged", unchanged), ("deleted", deleted), ("kept", kept),
-      ("overwritten", overwritten), ("skipped", skippedCount), ("incomplete", incompleteCount),
+      ("absent", absent), ("overwritten", overwritten), ("yielded", yielded), ("skipped", skippedCount),
+      ("incomplete", incompleteCount), ("problemCount", count),
     ]
-    let rows = entries.map { entry in
-      JSON.object([
-        .init("entity", .string(entry.entity)), .init("row", .integer(entry.row.key)),
-        .init("property", entry.property.map(JSON.string) ?? .null), .init("reason", .string(entry.reason)),
-      ])
-    }
-    return counts.map { JSON.Member($0.0, .integer(Int64($0.1))) } + [.init("problems", .array(rows))]
+    return counts.map { JSON.Member($0.0, .integer(Int64($0.1))) }
+      + [.init("problems", .array(entries.prefix(Self.maximumEntries).map(\.json)))]
   }
 }
 
-extension String? {
-  fileprivate var orEmpty: String { if let self { self } else { "" } }
+extension ImportReport.Entry {
+  var json: JSON {
+    .object([
+      .init("entity", .string(entity)), .init("row", .integer(row.key)),
+      .init("property", property.map(JSON.string) ?? .null), .init("reason", .string(reason)),
+    ])
+  }
 }

@@ -24,24 +24,57 @@ struct RowChanges {
 
   let model: Model
   let reader: SourceReader
+  /// The names of root entities in the mapping's keys, where they differ from those in the store.
+  var roots: [String: String]
   /// The members of the lists, by property and owner.
   let members: [PropertyNumber: [RowKey: [RowKey]]]
   /// The rows that are in the store.
   let existing: Set<RowKey>
+  /// The names of the properties of each entity, with those of earlier versions.
+  let names: [EntityNumber: Set<String>]
+  /// The properties that had other names in earlier versions, by these names.
+  let successors: [String: [Property]]
   /// The rows that are not taken.
   private(set) var rejected = Set<RowKey>()
+  /// The rows that wait until others have released their unique keys, and those that refer to such a new row.
+  private(set) var postponed = Set<RowKey>()
+  /// Whether a row that refers to a waiting one is updated without this reference, and does not wait as a whole.
+  var isPartial = false
   /// The values that the daemon has refused.
   private var excluded = [RowKey: Set<PropertyNumber>]()
   /// New rows with references or lists that were left for later.
   private(set) var deferred = Set<RowKey>()
+  /// The rows that new rows refer to and that had no object, by property.
+  private var unresolved = [RowKey: [PropertyNumber: RowKey]]()
 
   init(
-    model: Model, reader: SourceReader, members: [PropertyNumber: [RowKey: [RowKey]]], existing: Set<RowKey>
+    model: Model, reader: SourceReader, roots: [String: String], members: [PropertyNumber: [RowKey: [RowKey]]],
+    existing: Set<RowKey>
   ) {
-    (self.model, self.reader, self.members, self.existing) = (model, reader, members, existing)
+    (self.model, self.reader, self.roots) = (model, reader, roots)
+    (self.members, self.existing) = (members, existing)
+    var names = [EntityNumber: Set<String>]()
+    var successors = [String: [Property]]()
+    for entity in model.entities {
+      for property in entity.properties {
+        let earlier = reader.earlierNames(of: property)
+        names[entity.number, default: []].formUnion(earlier + [property.name])
+        if property.owner != entity.number { continue }
+        for name in earlier { successors[name, default: []].append(property) }
+      }
+    }
+    (self.names, self.successors) = (names, successors)
   }
 
   mutating func reject(_ key: RowKey) { rejected.insert(key) }
+
+  mutating func postpone(_ key: RowKey) { postponed.insert(key) }
+
+  /// The rows that have waited; they can be sent again.
+  mutating func takePostponed() -> Set<RowKey> {
+    defer { postponed = [] }
+    return postponed
+  }
 
   /// Leaves a value out.
   /// - Returns: false if it was left out before.
@@ -49,7 +82,24 @@ struct RowChanges {
     excluded[key, default: []].insert(property).inserted
   }
 
-  func mappingKey(_ key: RowKey) -> ImportMapping.Key { ImportMapping.Key(root: reader.root(key), key: key.key) }
+  func mappingKey(_ key: RowKey) -> ImportMapping.Key {
+    let root = reader.root(key)
+    return ImportMapping.Key(root: roots[root, default: root], key: key.key)
+  }
+
+  /// The key of a row of the mapping in the store; nil if the store no longer has its entity.
+  func rowKey(_ key: ImportMapping.Key) -> RowKey? {
+    let root = reader.roots.first { roots[$0, default: $0] == key.root }
+    return root.flatMap { reader.key(root: $0, key: key.key) }
+  }
+
+  /// The identity of a row in messages.
+  func reportKey(_ key: RowKey) -> ImportMapping.Key { ImportMapping.Key(root: reader.root(key), key: key.key) }
+
+  /// Why a required reference of a new row is missing; nil if another reason is the cause.
+  func cause(_ property: Property, _ key: RowKey) -> String? {
+    unresolved[key].flatMap { $0[property.number] }.map(reason)
+  }
 
   // MARK: - Inserts
 
@@ -57,20 +107,23 @@ struct RowChanges {
   /// - Throws: `Refusal` if the store can't be read.
   mutating func inserts(_ keys: [RowKey], _ mapping: ImportMapping) throws -> [Item] {
     var rows = [SourceRow]()
+    for key in keys { rows.append(try reader.row(key)) }
+    removePostponed(&rows, mapping)
     var temporary = [RowKey: ObjectID]()
-    for key in keys {
-      let row = try reader.row(key)
-      temporary[key] = .temporary(UInt64(rows.count + 1), entity: row.entity.number)
-      rows.append(row)
+    for (index, row) in rows.enumerated() {
+      temporary[row.key] = .temporary(UInt64(index + 1), entity: row.entity.number)
     }
     var items = [Item]()
     for (index, row) in rows.enumerated() {
       var record = ImportMapping.Row(entity: row.entity.name, version: row.version)
       var edits = [Edit]()
+      // A value that is left for later, or refused, is none at first.
+      for (property, _) in row.fields + lists(of: row) { record.sums[property.name] = ImportMapping.Row.empty }
       for (property, content) in row.fields + requiredLists(of: row) where !isExcluded(property, row.key) {
         let resolved = resolve(content, property) { temporary[$0] ?? objectID(of: $0, mapping, property) }
-        if !resolved.lost.isEmpty {
+        if let lost = resolved.lost.first {
           deferred.insert(row.key)
+          unresolved[row.key, default: [:]][property.number] = lost
           continue
         }
         // Null is the value of a row without one, unless the model has a default.
@@ -85,12 +138,30 @@ struct RowChanges {
     return items
   }
 
+  /// Removes rows that wait. A row that requires one of them waits, too.
+  private mutating func removePostponed(_ rows: inout [SourceRow], _ mapping: ImportMapping) {
+    if postponed.isEmpty { return }
+    var count: Int
+    repeat {
+      count = rows.count
+      for row in rows where requiresPostponed(row, mapping) { postponed.insert(row.key) }
+      rows.removeAll { postponed.contains($0.key) }
+    } while rows.count < count
+  }
+
+  private func requiresPostponed(_ row: SourceRow, _ mapping: ImportMapping) -> Bool {
+    (row.fields + requiredLists(of: row)).contains { property, content in
+      (!property.isOptional || property.requiresMember) && !isExcluded(property, row.key)
+        && content.rows.contains { postponed.contains($0) && mapping.rows[mappingKey($0)] == nil }
+    }
+  }
+
   /// The lists that an object must have when it is inserted.
   private func requiredLists(of row: SourceRow) -> [(property: Property, content: SourceRow.Content)] {
     lists(of: row).filter { $0.property.requiresMember }
   }
 
-  private func lists(of row: SourceRow) -> [(property: Property, content: SourceRow.Content)] {
+  func lists(of row: SourceRow) -> [(property: Property, content: SourceRow.Content)] {
     row.entity.relationships.compactMap { property in
       members[property.number].map { lists in (property, .members(lists[row.key, default: []])) }
     }
@@ -102,43 +173,74 @@ struct RowChanges {
 
   // MARK: - Updates
 
-  /// The updates of rows that have an object.
-  /// - Parameter lost: receives the references that can't be made.
+  /// Which values an update has.
+  enum Part {
+    /// Those that differ from a value that was sent.
+    case known
+    /// Those of properties of which no value was sent: the app or the model is newer, or their value could not be read.
+    /// The graph's value may be right.
+    case unknown
+  }
+
+  /// The updates of rows that have an object. A row that refers to a waiting one waits, too.
+  /// - Parameters:
+  ///   - bases: the revisions that the updates are based on.
+  ///   - lost: receives the references that can't be made.
   /// - Throws: `Refusal` if the store can't be read.
-  func updates(
-    _ keys: [RowKey], _ mapping: ImportMapping, lost: inout [LostReference]
+  mutating func updates(
+    _ keys: [RowKey], _ part: Part, _ mapping: ImportMapping, bases: [RowKey: Revision], lost: inout [LostReference]
   ) throws -> [Item] {
     var items = [Item]()
-    for key in keys where !rejected.contains(key) {
-      guard let known = mapping.rows[mappingKey(key)] else { continue }
+    for key in keys where !rejected.contains(key) && !postponed.contains(key) {
+      guard let known = mapping.rows[mappingKey(key)], let base = bases[key] else { continue }
       let row = try reader.row(key)
-      var record = known.row
+      var record = withPresentNames(known.row, row)
       record.version = row.version
+      let contents = row.fields + lists(of: row)
       var edits = [Edit]()
-      for (property, content) in row.fields + lists(of: row) where !isExcluded(property, key) {
+      var missing = [LostReference]()
+      for (property, content) in contents where !isExcluded(property, key) && !isAssigned(property) {
+        let sent = self.known(property, row, known.row)
+        guard (sent == nil) == (part == .unknown) else { continue }
         let resolved = resolve(content, property) { objectID(of: $0, mapping, property) }
+        if resolved.lost.contains(where: postponed.contains) {
+          postponed.insert(key)
+          continue
+        }
         for target in resolved.lost {
-          lost.append(
+          missing.append(
             LostReference(
               key: key, entity: row.entity.name, property: property.name, reason: reason(target)))
         }
         let sum = sum(resolved.found, property)
-        guard sum != record.sums[property.name] else { continue }
+        guard sum != sent, sent != nil || !resolved.found.isEmpty else { continue }
         edits.append(Edit(property.number, .set(resolved.value)))
         record.sums[property.name] = sum
       }
+      if !isPartial, postponed.contains(key) { continue }
+      lost += missing
       guard !edits.isEmpty else { continue }
+      // The user can still say which property a former name belongs to, if one has no value that was sent.
+      if !contents.contains(where: { isUnsent($0.property, record) }) {
+        record.sums = record.sums.filter { isName($0.key, of: row.entity) }
+      }
       let id = ObjectID(key: known.id, entity: row.entity.number)
-      items.append(
-        Item(key: key, change: Change(.update, id, base: known.row.revision, edits: edits), row: record))
+      items.append(Item(key: key, change: Change(.update, id, base: base, edits: edits), row: record))
     }
     return items
   }
 
-  /// Whether a row differs from the values that were sent for it.
+  /// Whether a row differs from the values that were sent for it, or has a value of a property that was never sent.
   func differs(_ row: SourceRow, from sent: ImportMapping.Row) -> Bool {
-    (row.fields + lists(of: row)).contains { sum($0.content, $0.property) != sent.sums[$0.property.name] }
+    (row.fields + lists(of: row)).contains { property, content in
+      if isAssigned(property) { return false }
+      guard let known = known(property, row, sent) else { return !content.isEmpty }
+      return sum(content, property) != known
+    }
   }
+
+  /// The graph sets the time of the last change itself.
+  func isAssigned(_ property: Property) -> Bool { property.attribute?.assignment != nil }
 
   private func reason(_ target: RowKey) -> String {
     existing.contains(target)
@@ -176,18 +278,37 @@ struct RowChanges {
     }
   }
 
-  /// The checksum of a content; nil for an empty one.
-  func sum(_ content: SourceRow.Content, _ property: Property) -> UInt64? {
-    if content.isEmpty { return nil }
+  /// The checksum of a content.
+  func sum(_ content: SourceRow.Content, _ property: Property) -> UInt64 {
+    if content.isEmpty { return ImportMapping.Row.empty }
+    let sum: UInt64
     switch content {
-    case .value(.data(let bytes)): return Checksum.of(bytes, seed: Checksum.of([1]))
-    case .value(.string(let text)): return Checksum.of(Array(text.utf8), seed: Checksum.of([2]))
-    case .value(let value): return Checksum.of(Array(value.json(kind: property.attribute?.kind).text.utf8))
-    case .reference(let key?): return Checksum.of(Array(reader.name(key).utf8))
-    case .reference(nil): return nil
+    case .value(.data(let bytes)): sum = Checksum.of(bytes, seed: Checksum.of([1]))
+    case .value(.string(let text)): sum = Checksum.of(Array(text.utf8), seed: Checksum.of([2]))
+    case .value(let value): sum = Checksum.of(Array(value.json(kind: property.attribute?.kind).text.utf8))
+    case .reference(let key?): sum = Checksum.of(Array(name(key).utf8))
+    case .reference(nil): return ImportMapping.Row.empty
     case .members(let keys):
       let keys = property.relationship?.isOrdered == true ? keys : keys.sorted()
-      return Checksum.of(Array(keys.map(reader.name).joined(separator: ",").utf8))
+      sum = Checksum.of(Array(keys.map(name).joined(separator: ",").utf8))
+    }
+    return sum == ImportMapping.Row.empty ? 1 : sum
+  }
+
+  /// The name of a row in the mapping, which does not change.
+  private func name(_ key: RowKey) -> String {
+    let key = mappingKey(key)
+    return "\(key.root) \(key.key)"
+  }
+}
+
+extension SourceRow.Content {
+  /// The rows at the other end of a relationship.
+  var rows: [StoreLayout.RowKey] {
+    switch self {
+    case .value, .reference(nil): []
+    case .reference(let key?): [key]
+    case .members(let keys): keys
     }
   }
 }

@@ -11,6 +11,7 @@ struct GraphDelete: AsyncParsableCommand {
       abstract: "Delete objects, and those that the model's rules delete with them; undo restores them.",
       usage: """
         \(RunningProgram.current.name) graph delete [<options>] <id> ... [--base <revision>] [--policy <policy>]
+        \(RunningProgram.current.name) graph delete [<options>] <id> ... --if-revision <revision>
         \(RunningProgram.current.name) graph delete [<options>] <entity> --where <predicate> [--policy <policy>]
         \(RunningProgram.current.name) graph delete [<options>] <entity> --where <predicate> --one-commit
         """,
@@ -30,11 +31,13 @@ struct GraphDelete: AsyncParsableCommand {
     help: ArgumentHelp("Delete all objects of the entity that match this predicate.", valueName: "predicate"))
   var condition: String?
   @OptionGroup var conflicts: ConflictOptions
+  @OptionGroup var precondition: PreconditionOptions
   @Flag(help: "With --where: delete all of them in one commit, or none, regardless of their number.")
   var oneCommit = false
 
   func validate() throws {
     try conflicts.check(hasCondition: condition != nil, oneCommit: oneCommit)
+    try precondition.check(hasCondition: condition != nil)
     if condition != nil, words.count != 1 { throw ValidationError("--where requires one ENTITY before it") }
   }
 
@@ -55,13 +58,18 @@ struct GraphDelete: AsyncParsableCommand {
   @MainActor
   private func deleteNamed(_ shell: CommandContext) async throws {
     try await InputResolver(shell).checkBase(conflicts.base)
+    try await InputResolver(shell).checkBase(precondition.ifRevision)
     var images = [ObjectImage]()
     for word in words {
       let image = try await ObjectFinder(shell).object(word)
       if !images.contains(where: { $0.id == image.id }) { images.append(image) }
     }
-    let saved = try await shell.client.commit(
-      images.map { Change(.delete, $0.id, base: conflicts.base ?? $0.revision) }, policy: conflicts.mergePolicy)
+    let changes = try images.map { image in
+      Change(
+        .delete, image.id, base: conflicts.base ?? image.revision,
+        onlyIf: try precondition.condition(on: shell.model.entity(of: image.id)))
+    }
+    let saved = try await shell.client.commit(changes, policy: conflicts.mergePolicy)
     ConflictReport(saved, shell).reportKept()
     let commit = try await shell.record(of: saved)
     if shell.output.json { return shell.output.print(ObjectJSON.commit(commit, shell.model)) }

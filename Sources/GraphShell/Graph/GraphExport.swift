@@ -54,7 +54,8 @@ struct GraphExport: AsyncParsableCommand {
       try target.finish(isComplete: graph.damage.isEmpty)
       progress.end()
       if file != nil, !graph.damage.isEmpty {
-        StandardError.write("\(target.incomplete) has the other \(Output.count(lines.count, "object"))")
+        let incomplete = TextTable.visible(target.incomplete)
+        StandardError.write("\(incomplete) has the other \(Output.count(lines.count, "object"))")
       }
       try IncompleteResult.check(graph.damage, shell.model)
       guard let file else { return }
@@ -65,7 +66,8 @@ struct GraphExport: AsyncParsableCommand {
             .init("revision", .integer(graph.at.revision)),
           ]))
       } else {
-        shell.output.print("\(file): \(Output.count(lines.count, "object")) at revision \(graph.at.revision)")
+        let name = TextTable.visible(file)
+        shell.output.print("\(name): \(Output.count(lines.count, "object")) at revision \(graph.at.revision)")
       }
     }
   }

@@ -115,7 +115,10 @@ private struct ObjectWithRelationships {
     // Iterates over scalars, because `\r\n` is one character.
     for scalar in TextTable.whole(text).unicodeScalars {
       lines.append(scalar)
-      if scalar == "\n" { lines.append(contentsOf: "  ".unicodeScalars) }
+      guard scalar == "\n" else { continue }
+      // One by one: appending a sequence copies the text.
+      lines.append(" ")
+      lines.append(" ")
     }
     return String(lines)
   }

@@ -45,11 +45,7 @@ struct GraphUpdate: AsyncParsableCommand {
       valueName: "name=ids:place"))
   var place: [String] = []
   @OptionGroup var conflicts: ConflictOptions
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp(
-      "Write nothing if another client has changed the object since this revision.", valueName: "revision"))
-  var ifRevision: Revision?
+  @OptionGroup var precondition: PreconditionOptions
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp("With --where: commit at most this many objects at once.", valueName: "count"))
@@ -73,10 +69,7 @@ struct GraphUpdate: AsyncParsableCommand {
       throw ValidationError("--add and --remove can't be used with --one-commit")
     }
     if !place.isEmpty, condition != nil { throw ValidationError("--place can't be used with --where") }
-    if let ifRevision, ifRevision < 1 {
-      throw ValidationError("--if-revision must be at least 1, the revision of the first commit")
-    }
-    if ifRevision != nil, condition != nil { throw ValidationError("--if-revision can't be used with --where") }
+    try precondition.check(hasCondition: condition != nil)
     if !(1...100_000).contains(batch) { throw ValidationError("--batch must be from 1 to 100000") }
   }
 
@@ -99,15 +92,16 @@ struct GraphUpdate: AsyncParsableCommand {
   @MainActor
   private func updateOne(_ shell: CommandContext) async throws {
     try await InputResolver(shell).checkBase(conflicts.base)
-    try await InputResolver(shell).checkBase(ifRevision)
+    try await InputResolver(shell).checkBase(precondition.ifRevision)
     let image = try await ObjectFinder(shell).object(target)
     let entity = try shell.model.entity(of: image.id)
+    let requirement = try precondition.condition(on: entity)
     let update = try await ResolvedUpdate(self, entity, shell)
     let read = try await readImage(image, entity, shell, forText: update.setText)
     let edits = try update.edits(of: read, now: image)
     let change = Change(
       .update, image.id, base: conflicts.base ?? InputResolver(shell).base(of: image), edits: edits,
-      onlyIf: ifRevision.map { Precondition(revision: $0) })
+      onlyIf: requirement)
     // A change of another client since `--base` is a conflict, whose policy and report are the daemon's.
     if conflicts.base == nil, change.keeps(image, of: entity) {
       return shell.output.show(image, else: shell.reference(image))

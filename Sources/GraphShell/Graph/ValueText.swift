@@ -19,7 +19,7 @@ enum ValueText {
     let place = zip(first, second).prefix { $0.utf8.elementsEqual($1.utf8) }.count
     func line(_ lines: [Substring]) -> String {
       place < lines.count
-        ? "line \(place + 1): \(TextTable.visible(String(lines[place])))" : Output.count(lines.count, "line")
+        ? "line \(place + 1): \(TextTable.firstLine(String(lines[place])))" : Output.count(lines.count, "line")
     }
     return (line(first), line(second))
   }

@@ -7,7 +7,7 @@ import GraphWire
 struct Diff: AsyncParsableCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(
-      abstract: "Show the differences between two states of the graph or of one object.",
+      commandName: "diff", abstract: "Show the differences between two states of the graph or of one object.",
       usage: "\(GraphCommand.path("diff")) [<options>] [<object>] <from> [<to>]",
       discussion: """
         <from> and <to> are revisions or times; <to> defaults to now. Without <object> the whole graph is compared. \

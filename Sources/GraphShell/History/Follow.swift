@@ -7,7 +7,7 @@ import GraphWire
 
 struct Follow: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print each commit as a line of JSON, for backups and other programs.",
+    commandName: "follow", abstract: "Print each commit as a line of JSON, for backups and other programs.",
     discussion: """
       Runs until Ctrl-C; with --until-now it ends after the newest present commit. Each line has a token: after an \
       interruption, give --since the token of the last line that you processed, and no commit is missed. A token of \

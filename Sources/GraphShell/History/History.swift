@@ -79,7 +79,7 @@ struct LogCommand: AsyncParsableCommand {
 
 struct Undo: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Undo your newest commit that is not undone yet, or a given one.",
+    commandName: "undo", abstract: "Undo your newest commit that is not undone yet, or a given one.",
     discussion: "You can only undo your own commits. Values that another author has changed since stay as they are.")
 
   @OptionGroup var options: CommonOptions
@@ -109,7 +109,7 @@ struct Undo: AsyncParsableCommand {
 
 struct Redo: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Redo what your newest undo reverted, unless you have changed something since.")
+    commandName: "redo", abstract: "Redo what your newest undo reverted, unless you have changed something since.")
 
   @OptionGroup var options: CommonOptions
 

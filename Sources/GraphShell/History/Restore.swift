@@ -14,7 +14,7 @@ import GraphWire
 struct Restore: AsyncParsableCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(
-      abstract: "Restore a deleted object, or an earlier state, as a new commit.",
+      commandName: "restore", abstract: "Restore a deleted object, or an earlier state, as a new commit.",
       usage: """
         \(GraphCommand.path("restore")) [<options>] <object> [--at <when>] [--only]
         \(GraphCommand.path("restore")) [<options>] --all --at <when> [--yes]

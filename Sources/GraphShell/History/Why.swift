@@ -6,7 +6,7 @@ import GraphWire
 
 struct Why: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show who set a property, when, and which value it replaced.",
+    commandName: "why", abstract: "Show who set a property, when, and which value it replaced.",
     discussion: "Also lists the values of other authors that lost a conflict to it.")
 
   @OptionGroup var options: CommonOptions

@@ -39,8 +39,9 @@ package struct Output {
   /// Whether the environment variable `NO_COLOR` has a value.
   private static var wantsNoColor: Bool { getenv("NO_COLOR").map { $0.pointee != 0 } == true }
 
-  /// Writes a message to standard error, after the program's name.
-  package func message(_ text: String) { StandardError.write("\(program.name): \(text)") }
+  /// Writes a message to standard error, after the program's name. It may quote names and texts, whose control
+  /// characters must not reach the terminal.
+  package func message(_ text: String) { StandardError.write("\(program.name): \(TextTable.visibleLines(text))") }
 
   package func print(_ text: String, terminator: String = "\n") {
     StandardOutput.write(text, terminator: terminator) {

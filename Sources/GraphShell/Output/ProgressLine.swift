@@ -16,7 +16,7 @@ package final class ProgressLine {
   package func show(_ text: String) {
     guard isShown else { return }
     isDirty = true
-    StandardError.write("\r\u{1B}[K\(text)", terminator: "")
+    StandardError.write("\r\u{1B}[K\(TextTable.visible(text))", terminator: "")
   }
 
   package func end() {

@@ -1,3 +1,4 @@
+import GraphModel
 import TerminalCells
 
 #if canImport(Glibc)
@@ -15,9 +16,10 @@ package struct TextTable {
   /// The column widths of a table that is printed incrementally.
   private var settled: [Int]?
 
+  /// - Parameter header: the names of the columns. They may come from a user, as with `AS "…"`.
   package init(_ header: [String]) {
     precondition(!header.isEmpty, "a table has a column")
-    self.header = header
+    self.header = header.map(Self.visible)
   }
 
   package mutating func append(_ row: [String]) {
@@ -77,14 +79,21 @@ package struct TextTable {
 
   /// The first non-blank line, truncated to `longestLine`.
   package static func firstLine(_ text: String) -> String {
-    let line = text.drop(while: \.isNewline).prefix { !$0.isNewline }
-    // Characters without width are limited as well.
-    let beginning = line.prefix(4 * longestLine)
-    return cut(visible(String(beginning)) + (beginning.endIndex < line.endIndex ? "…" : ""), to: longestLine)
+    let lines = text.drop(while: \.isNewline)
+    // Characters without width are limited as well, and the marks of a character.
+    let beginning = lines.beginning(of: 4 * longestLine, scalars: 4 * longestLine)
+    let line = beginning.prefix { !$0.isNewline }
+    let isComplete = line.endIndex < beginning.endIndex || lines[beginning.endIndex...].first?.isNewline != false
+    return cut(visible(String(line)) + (isComplete ? "" : "…"), to: longestLine)
   }
 
   /// Makes control characters visible, so that a text can neither control the terminal nor shift columns.
   package static func visible(_ text: String) -> String { TextSanitizer.line(text) }
+
+  /// The same for a message of several lines.
+  static func visibleLines(_ text: String) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).map { visible(String($0)) }.joined(separator: "\n")
+  }
 
   /// A text with all of its lines, in the form for standard output.
   package static func whole(_ text: String) -> String {

@@ -6,9 +6,15 @@ struct LocalTimeZone: Sendable {
   /// UTC. For an ambiguous local time it returns either time; for a skipped one, a time near the gap.
   var moment: @Sendable (Int64) -> Int64
 
+  /// Returns the zone's abbreviation at a time, such as `CEST`; nil if it has none. The time is in seconds since 1970.
+  var abbreviation: @Sendable (Int64) -> String?
+
   /// Creates a time zone.
-  init(offset: @escaping @Sendable (Int64) -> Int64, moment: @escaping @Sendable (Int64) -> Int64) {
-    (self.offset, self.moment) = (offset, moment)
+  init(
+    offset: @escaping @Sendable (Int64) -> Int64, moment: @escaping @Sendable (Int64) -> Int64,
+    abbreviation: @escaping @Sendable (Int64) -> String? = { _ in nil }
+  ) {
+    (self.offset, self.moment, self.abbreviation) = (offset, moment, abbreviation)
   }
 
   /// Returns a time zone with a fixed offset.

@@ -80,5 +80,11 @@ enum LocalClock {
       gmtime_r(&time, &fields)
       fields.tm_isdst = -1
       return Int64(mktime(&fields))
+    },
+    abbreviation: { moment in
+      var time = time_t(moment)
+      var fields = tm()
+      localtime_r(&time, &fields)
+      return fields.tm_zone.map { String(cString: $0) }
     })
 }

@@ -32,6 +32,12 @@ enum RevisionSpecifier: Hashable, Sendable {
     guard time != TimeParser.never else {
       throw RevisionSpecifierError(text: text, reason: "does not exist: the clocks here skipped it")
     }
+    guard time != TimeParser.foreign else {
+      throw RevisionSpecifierError(
+        text: text,
+        reason: "names another time zone than yours, and its abbreviation can mean several: write what date -R or "
+          + "date -Iseconds prints")
+    }
     guard RFC3339.range.contains(time) else {
       throw RevisionSpecifierError(text: text, reason: "is before the first supported year")
     }
@@ -226,13 +232,19 @@ private struct TimeParser {
   private func dated(_ words: [String]) -> Timestamp? {
     let text = words.joined(separator: " ")
     if text.utf8.count == 10 { return RFC3339.timestamp(text).map(moment) }
+    if words.count == 3, let zone = words.last, Self.isZone(zone) {
+      return RFC3339.timestamp("\(words[0])T\(words[1])Z").map { written($0, in: zone) }
+    }
     var time = text.uppercased().replacing(",", with: ".")
     for name in [" UTC", " GMT", " UT", " Z"] where time.hasSuffix(name) { time = time.dropLast(name.count) + "Z" }
     // Search after the date, because its dashes are not signs.
     if let sign = time.indices.dropFirst(11).last(where: { "+-".contains(time[$0]) }) {
       let offset = time[time.index(after: sign)...]
-      let head = time[..<sign]
-      let hour = String(head.last == " " ? head.dropLast() : head) + String(time[sign]) + offset.prefix(2)
+      var head = time[..<sign]
+      if head.last == " " { head = head.dropLast() }
+      // `date -Ihours` prints no minutes.
+      let minutes = head.utf8.count == 13 ? ":00" : ""
+      let hour = String(head) + minutes + String(time[sign]) + offset.prefix(2)
       if Self.digits(offset) != nil, [2, 4].contains(offset.utf8.count) {
         time = hour + ":" + (offset.utf8.count == 2 ? "00" : String(offset.suffix(2)))
       } else {
@@ -240,6 +252,29 @@ private struct TimeParser {
       }
     }
     return RFC3339.timestamp(time) ?? RFC3339.timestamp(time + "Z").map(written)
+  }
+
+  /// The result for a time with the abbreviation of another zone than the local one, which is ambiguous.
+  static let foreign = Timestamp.max - 1
+
+  /// Converts a local time with the abbreviation of the local zone. In the hour that occurs twice, the abbreviation
+  /// decides.
+  private func written(_ wall: Timestamp, in zone: String) -> Timestamp {
+    let (seconds, rest) = RFC3339.floorDivide(wall, Self.second)
+    let near = clock.moment(seconds)
+    for offset in [near, near - 4 * 3_600, near + 4 * 3_600].map(clock.offset) {
+      let moment = seconds - offset
+      if clock.offset(moment) == offset, clock.abbreviation(moment)?.lowercased() == zone {
+        return moment * Self.second + rest
+      }
+    }
+    return Self.foreign
+  }
+
+  /// Whether a word is the abbreviation of a zone, and not that of UTC.
+  private static func isZone(_ word: String) -> Bool {
+    (3...5).contains(word.utf8.count) && word.utf8.allSatisfy { (0x61...0x7A).contains($0) }
+      && word != "utc" && word != "gmt"
   }
 
   private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]

@@ -46,6 +46,9 @@ package struct ChangeWaiter {
 
   /// Returns when the store has reached the revision.
   package func until(_ revision: Revision) async throws {
+    guard shell.client.unsentAfter == nil else {
+      throw Refusal(.unavailable, "a revision needs the server, which can't be reached")
+    }
     let head = shell.head
     shell.client.reportLostConnections(to: shell.output)
     var reached = head.revision

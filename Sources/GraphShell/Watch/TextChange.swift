@@ -46,8 +46,8 @@ package enum TextChange: Equatable {
 
   /// The text in quotes on one line, with control characters made visible.
   package static func quoted(_ text: String) -> String {
-    let isLong = text.count > shown
-    let lines = text.prefix(shown).map { $0.isNewline ? "⏎" : String($0) }.joined()
-    return "\"\(TextTable.visible(lines))\(isLong ? "…" : "")\""
+    let beginning = text.beginning(of: shown)
+    let lines = beginning.map { $0.isNewline ? "⏎" : String($0) }.joined()
+    return "\"\(TextTable.visible(lines))\(beginning.endIndex < text.endIndex ? "…" : "")\""
   }
 }

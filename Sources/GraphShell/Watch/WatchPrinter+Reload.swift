@@ -26,7 +26,19 @@ extension WatchPrinter {
     revision = max(revision, at.revision)
     guard !silent.contains(query) else { return }
     let shown = queries.filter { !silent.contains($0.key) }.values.flatMap { words.known(of: $0.entity) }
-    output.print(output.dim("revision \(revision): \(summary(shown)); changes follow"))
+    output.print(output.dim("\(stateName): \(summary(shown)); changes follow"))
+  }
+
+  /// Prints how a result differs after a move between the daemon and this computer's copy.
+  func showMove(of query: QueryID, to images: [ObjectImage]) {
+    assert(!output.json, "the reader of JSON compares the snapshots")
+    if silent.contains(query) || unknown.contains(query) { return }
+    let (entity, predicate) = watched(query)
+    // An object that was sent is there under its new id.
+    let assigned = client.assignedIDs
+    let known = words.known(of: entity).filter { assigned[$0.id] == nil }
+    let difference = ResultDifference(from: known, to: images, model: model)
+    if !difference.changes.isEmpty { show(difference, entity, mayMatch: predicate != .always) }
   }
 
   /// Prints the batches since the last printed revision, the oldest first.
@@ -55,9 +67,12 @@ extension WatchPrinter {
 
   private func showDifference(to images: [ObjectImage], _ entity: Entity, mayMatch: Bool) {
     let difference = ResultDifference(from: words.known(of: entity), to: images, model: model)
-    if difference.changes.isEmpty {
-      output.print("  \(entity.name): no watched objects changed")
-    } else if difference.changes.count > ResultDifference.listedOneByOne {
+    if difference.changes.isEmpty { return output.print("  \(entity.name): no watched objects changed") }
+    show(difference, entity, mayMatch: mayMatch)
+  }
+
+  private func show(_ difference: ResultDifference, _ entity: Entity, mayMatch: Bool) {
+    if difference.changes.count > ResultDifference.listedOneByOne {
       output.print("  \(entity.name): \(difference.counts)")
     } else {
       for change in difference.changes {

@@ -23,6 +23,11 @@ package final class WatchPrinter {
   private var isShown = false
   /// The newest printed revision of a history that a restore abandoned; nil once the new history is shown.
   private var abandoned: Revision?
+  /// Whether the printed state is that of this computer's copy.
+  private var isOnCopy = false
+  /// Whether the client has moved between the daemon and this computer's copy, or the copy was opened again, and the
+  /// new results are awaited. The printed objects are known then, and only differences are printed.
+  private var hasMoved = false
   private let since: Revision?
   let summary: ([ObjectImage]) -> String
   /// For a window: the number of rows without limit and offset.
@@ -160,7 +165,10 @@ package final class WatchPrinter {
       if isShown, abandoned == nil {
         return output.json ? try await showWhole(query, images, at.revision) : await showReload(query, images, at)
       }
-      if !output.json { hold(images, of: query) }
+      if !output.json {
+        if hasMoved { showMove(of: query, to: images) }
+        hold(images, of: query)
+      }
       results[query] = (images, at.revision)
       revision = max(revision, at.revision)
       if waiting.isEmpty { try await showResults() }
@@ -176,13 +184,7 @@ package final class WatchPrinter {
       guard !isShown, waiting.isEmpty else { return }
       if results.isEmpty { showSince(since) } else { try await showResults() }
     case .diverged:
-      // All printed objects are invalid. A line reports that when the new results have arrived.
-      guard isShown else { return }
-      // The store may be restored once more before that.
-      abandoned = abandoned ?? revision
-      words.forgetAll()
-      unknown = []
-      (results, waiting, revision, snapshotRevision) = ([:], Set(queries.keys), 0, 0)
+      if isShown { abandonShown() }
     case .changed(let update):
       // The printed or the awaited snapshot includes the commit.
       if output.json, update.revision <= snapshotRevision { return }
@@ -210,6 +212,16 @@ package final class WatchPrinter {
     }
   }
 
+  /// Makes all printed objects invalid. A line reports that when the new results have arrived.
+  private func abandonShown() {
+    // The store may be restored once more before that.
+    abandoned = abandoned ?? revision
+    hasMoved = isOnCopy || client.unsentAfter != nil
+    if !hasMoved { words.forgetAll() }
+    unknown = []
+    (results, waiting, revision, snapshotRevision) = ([:], Set(queries.keys), 0, 0)
+  }
+
   /// The entity and the predicate of a query other than a window's.
   func watched(_ query: QueryID) -> (entity: Entity, predicate: GraphPredicate) {
     guard let watched = queries[query] else {
@@ -233,13 +245,15 @@ package final class WatchPrinter {
   func showSnapshot(_ snapshot: [ObjectImage]) {
     isShown = true
     snapshotRevision = revision
+    isOnCopy = client.unsentAfter != nil
     let restored =
       switch abandoned {
       case nil: ""
+      case _? where hasMoved: ""
       case let printed? where revision < printed: "the store was restored; "
       case _?: "the store was restored or its history was pruned, and it no longer has the states above; "
       }
-    defer { abandoned = nil }
+    defer { (abandoned, hasMoved) = (nil, false) }
     if output.json {
       var members = [JSON.Member("revision", .integer(revision))]
       if abandoned != nil { members.append(.init("reset", .bool(true))) }
@@ -248,11 +262,14 @@ package final class WatchPrinter {
       output.print(JSON.object(members))
     } else if let total {
       for image in snapshot { output.print(line(image)) }
-      output.print(output.dim("\(restored)revision \(revision): \(snapshot.count) of \(total) rows; changes follow"))
+      output.print(output.dim("\(restored)\(stateName): \(snapshot.count) of \(total) rows; changes follow"))
     } else {
-      output.print(output.dim("\(restored)revision \(revision): \(summary(snapshot)); changes follow"))
+      output.print(output.dim("\(restored)\(stateName): \(summary(snapshot)); changes follow"))
     }
   }
+
+  /// The printed state in words. The revisions of a copy are its own and mean nothing elsewhere.
+  var stateName: String { isOnCopy ? "this computer's copy" : "revision \(revision)" }
 
   private func showSince(_ since: Revision) {
     isShown = true

@@ -41,11 +41,12 @@ struct AccessPromises {
   /// Records a request that the hub passes to the writer.
   mutating func record(_ request: WriteRequest) {
     let (author, rights) = request.principal
-    var (isBatch, isUndo, isRestore) = (false, false, false)
+    var (isBatch, isUndo) = (false, false)
+    var restore: RestoreRequest?
     switch request {
     case .transaction: break
     case .undo: isUndo = true
-    case .restore: isRestore = true
+    case .restore(let request, _, _): restore = request
     case .batch: isBatch = true
     }
     var access: NaiveAccess?
@@ -57,7 +58,7 @@ struct AccessPromises {
     requested.insert(request.id.replica)
     attempts[request.id, default: []].append(
       AccessSimulation.Attempt(
-        author: author, access: access, isBatch: isBatch, isUndo: isUndo, isRestore: isRestore))
+        author: author, access: access, isBatch: isBatch, isUndo: isUndo, restore: restore))
   }
 
   /// Records a commit.
@@ -79,9 +80,12 @@ struct AccessPromises {
     count(record, attempts, before, after)
     var reason: String?
     for attempt in attempts {
-      guard let access = attempt.access, let refusal = refusal(of: record, for: access, before, after) else {
-        return nil
+      guard let access = attempt.access else { return nil }
+      var refusal = refusal(of: record, for: access, before, after)
+      if refusal == nil, let restore = attempt.restore {
+        refusal = self.refusal(ofRestored: record, restore, for: access, recorder)
       }
+      guard let refusal else { return nil }
       reason = "\(name): \(record.author) with \(access.grants) \(refusal)"
     }
     return reason
@@ -99,6 +103,28 @@ struct AccessPromises {
     return nil
   }
 
+  /// The reason why a user with these rights may not make a restore: a value that the user could not see in the state
+  /// that is restored. Nil if it is allowed.
+  private func refusal(
+    ofRestored record: CommitRecord, _ request: RestoreRequest, for access: NaiveAccess, _ recorder: GraphRecorder
+  ) -> String? {
+    var revisions = [Revision]()
+    if let revision = request.revision { revisions.append(revision) }
+    switch request.scope {
+    case .everything: break
+    case .object(let id), .contents(let id):
+      // References to a deleted object are restored as they were just before its delete.
+      if let deletion = recorder.deletion(of: id, before: record.revision) { revisions.append(deletion - 1) }
+    }
+    let past = revisions.compactMap { recorder.state($0) }.map { access.reduced($0, model) }
+    for change in record.changes {
+      if let reason = access.refusal(ofRestored: change, from: past, model) {
+        return "\(reason): \(change.kind) \(change.id) by a restore to \(revisions)"
+      }
+    }
+    return nil
+  }
+
   private mutating func count(
     _ record: CommitRecord, _ attempts: [AccessSimulation.Attempt], _ before: RecordedGraph, _ after: RecordedGraph
   ) {
@@ -109,7 +135,8 @@ struct AccessPromises {
     }
     guard let attempt = attempts.last else { preconditionFailure("a commit was requested") }
     if hasMoved {
-      self.record(attempt.isBatch ? .movedByBatch : attempt.isUndo || attempt.isRestore ? .movedByUndo : .movedByEdit)
+      let isReversed = attempt.isUndo || attempt.restore != nil
+      self.record(attempt.isBatch ? .movedByBatch : isReversed ? .movedByUndo : .movedByEdit)
     }
     for access in Set(accesses.values) {
       for change in record.changes {
@@ -123,7 +150,7 @@ struct AccessPromises {
     self.record(.restrictedCommit)
     if attempt.isBatch { self.record(.restrictedBatch) }
     if attempt.isUndo { self.record(.restrictedUndo) }
-    if attempt.isRestore { self.record(.restrictedRestore) }
+    if attempt.restore != nil { self.record(.restrictedRestore) }
   }
 
   /// Describes a violation: an acknowledgement of another principal's commit, or of the commit of another transaction.
@@ -165,8 +192,15 @@ struct AccessPromises {
     // The ids that the server has assigned to the principal's inserts. They can be those of existing objects that it
     // saw at that time.
     var assigned = Set<ObjectID>()
+    // The objects of conflicts without contents: the server sends those to sessions that have lost sight since the
+    // request, and repeats ids of the request.
+    var bare = Set<ObjectID>()
     for case .committed(let result, _, _) in messages.map(\.body) {
       assigned.formUnion(result.identities.map(\.permanent))
+      for conflict in result.conflicts
+      where conflict.mine.isNull && conflict.theirs.isNull && conflict.author.isEmpty && conflict.revision == 0 {
+        bare.insert(conflict.id)
+      }
     }
     // A refusal repeats the ids of the request, and a presence those that another client of the user has sent.
     let isRepeated =
@@ -174,7 +208,7 @@ struct AccessPromises {
       || messages.contains { if case .presence(_, principal.name, _, _) = $0.body { true } else { false } }
     let isKnown = { (id: ObjectID) in
       seen.ids.contains(id) || mine.created.contains(id) || assigned.contains(id)
-        || isRepeated && mine.sent.ids.contains(id)
+        || (isRepeated || bare.contains(id)) && mine.sent.ids.contains(id)
     }
     let name = "\(principal.name) with \(access.grants)"
     if let id = found.ids.filter({ !isKnown($0) }).min() {

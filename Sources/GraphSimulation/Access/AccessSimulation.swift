@@ -16,7 +16,8 @@ import GraphWire
 ///   The answers to fetches, reads of the past, history and counts equal those over the reduced graph, which has only
 ///   the objects that the principal sees.
 /// - Each live query equals the answer over the reduced graph, at each revision that a client is shown and at rest.
-/// - Each change that is committed was permitted to its principal.
+/// - Each change that is committed was permitted to its principal, and a restore writes only values that its principal
+///   can read in the past.
 /// - After the server has compared the grants, all sessions have the present ones.
 /// - The transactions of a replica are those of one principal, and no other principal learns their outcomes. An edit of
 ///   a cloned replica is committed under a new replica id.
@@ -42,7 +43,7 @@ public final class AccessSimulation {
     let access: NaiveAccess?
     let isBatch: Bool
     let isUndo: Bool
-    let isRestore: Bool
+    let restore: RestoreRequest?
   }
 
   /// A job of the thread that looks up accounts.

@@ -96,11 +96,37 @@ struct NaiveAccess: Hashable {
 
   /// The names of the properties that differ, without those that the server sets.
   private func changedNames(_ old: ObjectImage, _ new: ObjectImage, _ model: AccessModel) -> [String] {
-    guard let entity = model.model.entity(new.id.entity) else { return [] }
+    properties(of: new.id, model).filter { old[$0] != new[$0] }.map(\.name)
+  }
+
+  /// The stored properties, without those that the server sets.
+  private func properties(of id: ObjectID, _ model: AccessModel) -> [Property] {
+    guard let entity = model.model.entity(id.entity) else { return [] }
     var hidden: PropertyNumber?
     if case .stored(let number, _)? = entity.scope { hidden = number }
-    return entity.storedProperties.filter { property in
-      property.number != hidden && property.name != "creator" && old[property] != new[property]
-    }.map(\.name)
+    return entity.storedProperties.filter { $0.number != hidden && $0.name != "creator" }
+  }
+
+  /// The reason why the user may not make a change by a restore: a value that it saw in none of the past states that
+  /// are restored. Nil if there is none.
+  /// - Parameter past: these states, as the user sees them.
+  func refusal(ofRestored change: ObjectChange, from past: [RecordedGraph], _ model: AccessModel) -> String? {
+    guard let new = change.after else { return nil }
+    for property in properties(of: new.id, model) where change.before?[property] != new[property] {
+      let held = if let old = change.before { old[property].objectIDs } else { [ObjectID]() }
+      let isSeen =
+        if let inverse = property.relationship.flatMap({ model.model.property($0.inverse) }) {
+          Set(new[property].objectIDs).subtracting(held).allSatisfy { other in
+            past.contains { graph in
+              graph.images[new.id]?[property].objectIDs.contains(other) == true
+                || graph.related(to: other, through: inverse).contains(new.id)
+            }
+          }
+        } else {
+          new[property].isNull || past.contains { $0.images[new.id]?[property] == new[property] }
+        }
+      if !isSeen { return "could not see the restored \(property.name)" }
+    }
+    return nil
   }
 }

@@ -28,6 +28,7 @@ extension ServerNode {
     case .recordReferences(let isWanted): store.recordReferences(isWanted)
     case .recognize(let ticket, let token): jobs.append(.recognize(ticket, token))
     case .statistics(let ticket): jobs.append(.statistics(ticket))
+    case .findHead: jobs.append(.head)
     case .pauseReading(let id): paused.insert(id)
     case .resumeReading(let id): paused.remove(id)
     case .discard, .audit, .finished: break

@@ -8,4 +8,6 @@ public enum OfflineBug: String, Sendable, CaseIterable {
   case droppedParked
   /// Intents leave before the file has them as sent.
   case sentBeforeMark
+  /// Intents keep the bases of states that a restored server has lost.
+  case keptLostBases
 }

@@ -36,6 +36,12 @@ final class OfflineDevice {
 
   var mirrorPath: String { folder + "/" + ReplicaStore.mirrorName }
 
+  /// The file of unsent edits of a device that is in use.
+  var unsent: UnsentFile {
+    guard let file else { preconditionFailure("a device has a file of unsent edits") }
+    return file
+  }
+
   func openFile() throws { file = try UnsentFile.open(folder: folder) }
 
   /// Ends all processes.
@@ -110,6 +116,8 @@ final class OfflineRun {
     case connecting
     case ready(SyncRun.Action)
     case awaitingAnswer
+    /// The server was asked whether it has a state of the mirror.
+    case asking(UInt64)
     case following(UInt64, end: Revision?, [MirroredCommit])
     case loading(UInt64, MirrorLoader?, Token?)
     case ended(Refusal?)

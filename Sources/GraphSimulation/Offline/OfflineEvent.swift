@@ -30,6 +30,8 @@ public enum OfflineEvent: String, Sendable, CaseIterable {
   case migrated, upgraded
   /// The server pruned history, was restored from a backup, or crashed.
   case pruned, serverRestored, serverCrashed
+  /// A queue was adapted to a server that was restored.
+  case rebased
   /// A replica was compared with the server; one of a user who does not see everything.
   case compared, comparedPart
 }

@@ -39,6 +39,13 @@ struct OfflineHistory {
     let value: Value
   }
 
+  /// A commit that set a property.
+  fileprivate struct Writer {
+    /// Nil for the other users.
+    let device: Int?
+    let revision: Revision
+  }
+
   /// A property of an object.
   fileprivate struct Place: Hashable {
     let object: UniqueID
@@ -53,8 +60,8 @@ struct OfflineHistory {
     /// How often each edit was undone.
     var undone = [UInt64: Int]()
     var deleted = Set<ObjectID>()
-    /// The device that set a property last; nil for the other users.
-    fileprivate var writers = [Place: Int]()
+    /// The commit that set a property last.
+    fileprivate var writers = [Place: Writer]()
     /// The folders that were inserted.
     var folders = Set<UniqueID>()
   }
@@ -70,7 +77,11 @@ struct OfflineHistory {
   /// Whether a user has removed an unsent edit of a text. Splices behind it have no exact place any longer.
   private(set) var hasRemovedText = false
   private(set) var present = Present()
-  private(set) var generation = 0
+  /// The revisions to which the server was restored, oldest first.
+  private var restores = [Revision]()
+
+  /// The number of restores of the server.
+  var generation: Int { restores.count }
 
   /// The scope of the undo groups.
   static let scope = UniqueID(high: 0x0FF1, low: 1)
@@ -135,12 +146,13 @@ struct OfflineHistory {
       if let failure = failure(of: edit, record, model) { return "edit \(number): \(failure)" }
     }
     for change in record.changes {
-      if let failure = note(change, by: edit?.device, isUndo: record.undoes != nil, model) { return failure }
+      let writer = Writer(device: edit?.device, revision: record.revision)
+      if let failure = note(change, by: writer, isUndo: record.undoes != nil, model) { return failure }
     }
     return nil
   }
 
-  private mutating func note(_ change: ObjectChange, by device: Int?, isUndo: Bool, _ model: Model) -> String? {
+  private mutating func note(_ change: ObjectChange, by writer: Writer, isUndo: Bool, _ model: Model) -> String? {
     switch change.kind {
     case .deleted: present.deleted.insert(change.id)
     case .inserted where isUndo:
@@ -153,7 +165,7 @@ struct OfflineHistory {
       for edit in change.edits {
         guard let property = model.property(edit.property) else { continue }
         let name = if let renamed = property.renamed { renamed } else { property.name }
-        present.writers[Place(object: change.id.key, property: name)] = device
+        present.writers[Place(object: change.id.key, property: name)] = writer
       }
     }
     return nil
@@ -176,8 +188,11 @@ struct OfflineHistory {
   }
 
   /// A value of others that the edit has replaced, although its user did not see it and wanted to be asked.
+  ///
+  /// A user who has seen a state that the server has lost since has not seen what others set after the restore. A value
+  /// of before it may be new to the user, too, but no later one than what the user saw.
   private func lostUpdate(_ edit: Edit, _ record: CommitRecord, _ model: Model) -> String? {
-    guard edit.policy == .error, !edit.isRetried, edit.generation == generation, let place = edit.property,
+    guard edit.policy == .error, !edit.isRetried, let place = edit.property,
       let property = model.known(place.entity, place.name)
     else { return nil }
     for change in record.changes where change.kind == .updated {
@@ -189,7 +204,8 @@ struct OfflineHistory {
       // The rules remove a reference to what is deleted, and a user does not see one to what is hidden.
       if property.relationship != nil, value == .null || edit.saw == .null { continue }
       let writer = present.writers[Place(object: change.id.key, property: place.name)]
-      if writer == edit.device || wasSeen(value, by: edit, at: place.name) { continue }
+      if let lost = restores[edit.generation...].min(), writer.map({ $0.revision <= lost }) != false { continue }
+      if writer?.device == edit.device || wasSeen(value, by: edit, at: place.name) { continue }
       return "the value \(value) of \(place.name) was replaced by \(edit.mine); the user had seen \(edit.saw)"
     }
     return nil
@@ -208,6 +224,6 @@ struct OfflineHistory {
   /// Takes back what was committed after a backup.
   mutating func revert(to backup: Present) {
     present = backup
-    generation += 1
+    restores.append(backup.revision)
   }
 }

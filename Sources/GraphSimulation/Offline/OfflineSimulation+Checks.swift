@@ -6,8 +6,7 @@ import GraphStore
 extension OfflineSimulation {
   /// Checks that a file still has every edit that was acknowledged and that the server has not committed.
   func checkFile(of device: OfflineDevice) throws {
-    guard let file = device.file else { return }
-    let present = try numbers(in: file, device)
+    let present = try numbers(in: device.unsent, device)
     for (number, edit) in device.open.sorted(by: { $0.key < $1.key }) where !present.contains(number) {
       if let reason = history.failure(ofRemoving: edit) {
         try check("edit \(edit), number \(number) of device \(device.number), is gone: \(reason)")
@@ -29,7 +28,7 @@ extension OfflineSimulation {
     try settleServer()
     for device in devices {
       upgrade(device)
-      if try device.file?.replica.state == .off { try device.file?.setState(.on) }
+      if try device.unsent.replica.state == .off { try device.unsent.setState(.on) }
       try sendEverything(device)
     }
     // The first devices receive the edits that the last ones have sent.
@@ -43,7 +42,7 @@ extension OfflineSimulation {
   private func sendEverything(_ device: OfflineDevice) throws {
     for _ in 0..<5 {
       try synchronize(device)
-      if try device.file?.counts().unsent == 0 { return }
+      if try device.unsent.counts().unsent == 0 { return }
     }
     try check("device \(device.number) does not send everything")
   }

@@ -25,7 +25,7 @@ extension OfflineSimulation {
 
   /// Copies the folder of a device to another one of the same user.
   func cloneDevice() throws {
-    guard devices.count < Self.deviceCount else { return }
+    if devices.count >= Self.deviceCount { return }
     let original = random.element(of: devices)
     let clone = OfflineDevice(
       number: devices.count, lineage: original.lineage, user: original.user,
@@ -41,8 +41,7 @@ extension OfflineSimulation {
 
   /// Edits that have not left are committed under another id, once more.
   private func allowCopies(of device: OfflineDevice) throws {
-    guard let file = device.file else { return }
-    for entry in try file.entries(IntentForm(model.versions[device.version])) where !entry.isParked {
+    for entry in try device.unsent.entries(IntentForm(model.versions[device.version])) where !entry.isParked {
       if entry.intent?.hasLeft != true, let edit = device.open[entry.number] { history.allowAnother(edit) }
     }
   }
@@ -73,11 +72,12 @@ extension OfflineSimulation {
 
   /// Gives a device's programs the newest version of the model.
   func upgrade(_ device: OfflineDevice) {
-    guard device.version < version else { return }
-    for process in device.processes { kill(process) }
-    device.version = version
-    trace("device \(device.number) is upgraded")
-    count(.upgraded)
+    if device.version < version {
+      for process in device.processes { kill(process) }
+      device.version = version
+      trace("device \(device.number) is upgraded")
+      count(.upgraded)
+    }
   }
 
   // MARK: - Roles
@@ -88,7 +88,7 @@ extension OfflineSimulation {
     let place = random.chance(50) ? nil : random.element(of: places)
     let old = user.grants[place]
     let role = random.chance(35) ? nil : random.element(of: [Role.reader, .editor, .editor, .owner, .owner])
-    guard role != old else { return }
+    if role == old { return }
     trace("user \(user.number) becomes \(role?.rawValue ?? "nothing") on \(place?.description ?? "the store")")
     accounts.setRole(role, of: user.number, on: place)
     count(role == nil ? .roleTaken : .roleGiven)
@@ -98,7 +98,7 @@ extension OfflineSimulation {
   // MARK: - The server's store
 
   /// Ends the server, does something with its files, and starts it again.
-  private func withStoppedServer(_ body: () throws -> Void) throws {
+  func withStoppedServer(_ body: () throws -> Void) throws {
     try settleServer()
     try server?.store.close()
     stopServer()
@@ -107,49 +107,27 @@ extension OfflineSimulation {
   }
 
   func migrate() throws {
-    guard version + 1 < model.versions.count else { return }
-    trace("the server's model is migrated")
-    count(.migrated)
-    try withStoppedServer {
-      var options = StoreMigration.Options()
-      (options.makesBackup, options.isChecked) = (false, true)
-      let ids = newID()
-      options.random = { ids.low }
-      try StoreMigration(directory: serverDirectory, models: model.versions, now: now, options: options).run()
-      version += 1
+    if version + 1 < model.versions.count {
+      trace("the server's model is migrated")
+      count(.migrated)
+      try withStoppedServer {
+        var options = StoreMigration.Options()
+        (options.makesBackup, options.isChecked) = (false, true)
+        let ids = newID()
+        options.random = { ids.low }
+        try StoreMigration(directory: serverDirectory, models: model.versions, now: now, options: options).run()
+        version += 1
+      }
     }
   }
 
   func prune() throws {
     try settleServer()
-    guard let store = server?.store else { return }
+    guard let store = server?.store else { preconditionFailure("a settled server runs") }
     let target = history.present.revision - Revision(1 + random.below(20))
-    guard target > 0 else { return }
+    if target <= 0 { return }
     while try store.prune(through: target) {}
     trace("history is pruned up to \(target)")
     count(.pruned)
-  }
-
-  func backUpOrRestore() throws {
-    guard let backup else {
-      try settleServer()
-      let file = directory + "/backup.sqlite"
-      _ = try StoreBackup.run(directory: serverDirectory, model: served, file: file, replaces: true)
-      self.backup = Backup(file: file, version: version, present: history.present)
-      return trace("the server is backed up at revision \(history.present.revision)")
-    }
-    if random.chance(40) { return }
-    self.backup = nil
-    guard backup.version == version, backup.present.revision < history.present.revision else { return }
-    trace("the server is restored to revision \(backup.present.revision) from \(history.present.revision)")
-    count(.serverRestored)
-    try withStoppedServer {
-      let report = try StoreRestore.run(
-        file: backup.file, directory: serverDirectory, model: served, stamp: "step\(step)")
-      if let previous = report.previous {
-        for suffix in ["", "-wal"] { try? FileManager.default.removeItem(atPath: previous + suffix) }
-      }
-      history.revert(to: backup.present)
-    }
   }
 }

@@ -32,11 +32,12 @@ extension OfflineSimulation {
   func disconnect(_ connection: ReplicaConnection, isNoticed: Bool = true) {
     let (lost, up) = (connection.link.session, connection.link.up)
     connection.disconnect()
-    guard let session = lost else { return }
-    if isNoticed {
-      close(session)
-    } else {
-      lostConnections.append((session, up))
+    if let session = lost {
+      if isNoticed {
+        close(session)
+      } else {
+        lostConnections.append((session, up))
+      }
     }
   }
 

@@ -11,7 +11,7 @@ extension OfflineSimulation {
   /// Begins a run in a process of a device, unless another process has the lock, sync is off, or the user has no role.
   func startRun(_ device: OfflineDevice, _ index: Int? = nil) throws {
     let process = if let index { device.processes[index] } else { random.element(of: device.processes) }
-    guard process.run == nil, accounts.users[device.user].mayConnect else { return }
+    if process.run != nil || !accounts.users[device.user].mayConnect { return }
     guard let unsent = try UnsentFile.open(folder: device.folder) else {
       preconditionFailure("a device has a file of unsent edits")
     }
@@ -150,6 +150,7 @@ extension OfflineSimulation {
     _ body: ToClient.Body, of request: RequestID, isLast: Bool, _ run: OfflineRun, _ device: OfflineDevice
   ) throws {
     switch (run.state, body) {
+    case (.asking(request), .followed): go(run, .isKnown(true))
     case (.following(request, let end, let waiting), .followed(let entries, let at, let head, _)):
       try receive(entries, at, end: end ?? head.revision, waiting, run)
     case (.loading(request, _, _), .exportHead(let head)):
@@ -206,10 +207,14 @@ extension OfflineSimulation {
   }
 
   private func receive(_ refusal: Refusal, of request: RequestID, _ run: OfflineRun) throws {
-    if case .following(request, _, _) = run.state, refusal.code == .notFound || refusal.code == .pruned {
-      return go(run, .outdated)
+    switch (run.state, refusal.code) {
+    case (.asking(request), .notFound): go(run, .isKnown(false))
+    case (.asking(request), .pruned), (.asking(request), .limit): go(run, .isKnown(true))
+    case (.following(request, _, _), .notFound), (.following(request, _, _), .pruned),
+      (.following(request, _, _), .limit):
+      go(run, .outdated)
+    default: run.state = .ended(refusal)
     }
-    run.state = .ended(refusal)
   }
 
   // MARK: - Actions
@@ -219,6 +224,13 @@ extension OfflineSimulation {
     switch action {
     case .setState(let state): try run.unsent.setState(state)
     case .openMirror: return go(run, try openMirror(run, device))
+    case .readStates:
+      guard let mirror = run.mirror else { preconditionFailure("the states are those of an open mirror") }
+      return go(run, .states(try mirror.states()))
+    case .ask(let token):
+      run.state = .asking(run.connection.request(.changes(.follow(FollowRequest(since: token, limit: 1)))))
+    case .rebase(let common, let isLoaded):
+      return go(run, .rebased(parked: try rebase(onto: common, isLoaded: isLoaded, run, form)))
     case .load: run.state = .loading(run.connection.request(.exportGraph), nil, nil)
     case .receive:
       guard let head = try run.mirror?.head else { preconditionFailure("commits are received for an open mirror") }
@@ -248,6 +260,7 @@ extension OfflineSimulation {
       disconnect(run.connection)
       (run.connection, run.state) = (connection(of: device, as: fresh), .connecting)
       return connect(run.connection)
+    case .release, .endUnloaded: preconditionFailure("the mirrors of the simulation can be loaded: \(action)")
     case .awaitAnswer, .end, .fail: preconditionFailure("an action that is performed does something: \(action)")
     }
     if case .ready = run.state { go(run, .done) }
@@ -259,8 +272,14 @@ extension OfflineSimulation {
       run.mirror = mirror
       return .opened(isPartial: mirror.isPartial)
     } catch let failure as StoreFailure where failure.isMissingMirror {
-      return .noMirror
+      return .noMirror(states: MirrorStore.states(at: device.mirrorPath))
     }
+  }
+
+  private func rebase(onto common: Revision?, isLoaded: Bool, _ run: OfflineRun, _ form: IntentForm) throws -> Int {
+    count(.rebased)
+    if bug == .keptLostBases { return 0 }
+    return try run.unsent.rebase(onto: common, at: now, form: form, text: isLoaded ? nil : run.mirror?.pastText)
   }
 
   private func send(_ intent: Intent, _ run: OfflineRun) throws {
@@ -300,7 +319,8 @@ extension OfflineSimulation {
     trace("number \(number) is parked: \(refusal.code) \(refusal.message)")
     if bug == .droppedParked { return try run.unsent.finish(number, ids: [:], form: form) }
     let before = try run.unsent.counts().parked
-    try run.unsent.park(number, Parking(refusal, at: now, left: left), form: form)
+    try run.unsent.park(
+      number, Parking(refusal, at: now, left: left), form: form, text: run.mirror?.pastText)
     count(.parked)
     if try run.unsent.counts().parked > before + 1 { count(.parkedBehind) }
   }
@@ -312,6 +332,10 @@ extension SyncRun.Action {
     switch self {
     case .setState(let state): "the state becomes \(state)"
     case .openMirror: "open the mirror"
+    case .readStates: "read the states of the mirror"
+    case .ask(let token): "ask for revision \(token.revision)"
+    case .rebase(let common?, _): "adapt the queue to the restored server, which has revision \(common)"
+    case .rebase(nil, _): "adapt the queue to the restored server"
     case .load: "load a mirror"
     case .receive: "receive commits"
     case .readQueue: "read the queue"
@@ -319,9 +343,10 @@ extension SyncRun.Action {
     case .send(let intent): "send \(intent.number)"
     case .awaitAnswer: "wait"
     case .park(let number, _, _), .parkUnreadable(let number, _): "park \(number)"
+    case .release(let finished): "release \(finished.map(\.committed.number)) without a mirror"
     case .finish(let finished): "finish \(finished.map(\.committed.number))"
     case .renew: "take another id"
-    case .end, .fail: "end"
+    case .end, .endUnloaded, .fail: "end"
     }
   }
 }

@@ -13,14 +13,23 @@ extension OfflineSimulation {
     guard let store = try openStore(device, process) else { return }
     if process.view.isEmpty || random.chance(60) { process.view = try Self.objects(of: store) }
     let model = model.versions[device.version]
-    let first = changes(process.view, model, isOther: false)
-    guard let (change, property) = first else { return }
+    guard let (change, property) = changes(process.view, model, isOther: false) else { return }
     var all = [change]
     if random.chance(20), let (second, _) = changes(process.view, model, isOther: false), second.id != change.id {
       all.append(second)
     }
     let policy = random.chance(50) ? MergePolicy.error : random.element(of: MergePolicy.allCases)
-    var edit = makeEdit(device, process, change, property, policy, model, isAlone: all.count == 1)
+    try save(all, property, policy, device, process, store)
+  }
+
+  /// The user of a device saves changes.
+  /// - Parameter property: what the first change sets.
+  func save(
+    _ all: [Change], _ property: (entity: String, name: String)?, _ policy: MergePolicy, _ device: OfflineDevice,
+    _ process: OfflineProcess, _ store: ReplicaStore
+  ) throws {
+    let model = model.versions[device.version]
+    var edit = makeEdit(device, process, all[0], property, policy, model, isAlone: all.count == 1)
     edit.seen = all.flatMap { seen($0, process.view, model) }
     let group = UndoGroup(scope: OfflineHistory.scope, group: history.nextEdit, name: "edit")
     lastTransaction += 1
@@ -29,7 +38,7 @@ extension OfflineSimulation {
       changes: all)
     let request = WriteRequest.transaction(transaction, author: accounts.users[device.user].principal)
     guard case .committed = try store.commit([request], now: now)[0].outcome else { return }
-    guard let number = try device.file?.replica.number else { preconditionFailure("a replica has a file") }
+    let number = try device.unsent.replica.number
     trace("device \(device.number), process \(process.number): edit \(history.nextEdit) is number \(number): \(all)")
     history.add(edit)
     device.open[number] = group.group
@@ -71,7 +80,7 @@ extension OfflineSimulation {
   }
 
   /// The replica as a store in a process; nil while there is no mirror of the program's version.
-  private func openStore(_ device: OfflineDevice, _ process: OfflineProcess) throws -> ReplicaStore? {
+  func openStore(_ device: OfflineDevice, _ process: OfflineProcess) throws -> ReplicaStore? {
     if process.store != nil, random.chance(15) { process.closeStore() }
     if let store = process.store { return store }
     do {
@@ -93,7 +102,10 @@ extension OfflineSimulation {
 
   /// One of the other users commits on the server.
   func editAsOther() throws {
-    guard let (change, _) = changes(try servedObjects(), served, isOther: true) else { return }
+    if let (change, _) = changes(try servedObjects(), served, isOther: true) { try commitAsOther(change) }
+  }
+
+  func commitAsOther(_ change: Change) throws {
     lastTransaction += 1
     let transaction = Transaction(
       id: TransactionID(replica: others.replica.id, sequence: lastTransaction), policy: .objectTrump,
@@ -125,7 +137,7 @@ extension OfflineSimulation {
     case 16: return random.pick(items).map { (members($0, images("Tag"), model), nil) }
     case 17:
       guard let folder = random.pick(folders) else { return nil }
-      return set(folder, "Folder", "rank", number(), model)
+      return setRank(of: folder, model)
     default:
       guard let image = random.pick(random.chance(85) ? items : folders) else { return nil }
       return (Change(.delete, image.id, base: max(1, image.revision)), nil)
@@ -166,6 +178,10 @@ extension OfflineSimulation {
     let change = Change(
       .update, image.id, base: max(1, image.revision), edits: [Edit(property.number, .set(value))])
     return (change, (entity, name))
+  }
+
+  func setRank(of folder: ObjectImage, _ model: Model) -> (Change, (entity: String, name: String)?)? {
+    set(folder, "Folder", "rank", number(), model)
   }
 
   private func change(
@@ -216,14 +232,18 @@ extension OfflineSimulation {
 
   /// The user tries a parked edit again, or discards an edit.
   func settleParked(_ device: OfflineDevice) throws {
-    guard let file = device.file else { return }
+    let file = device.unsent
     let form = IntentForm(model.versions[device.version])
     let entries = try file.entries(form)
     guard let entry = random.pick(entries), entry.intent?.hasLeft != true || entry.isParked else { return }
     if entry.isParked, entry.intent != nil, random.chance(70) {
       guard let base = try mirrorRevision(of: device) else { return }
       let policy = random.chance(60) ? random.element(of: MergePolicy.allCases) : nil
-      let numbers = try file.retry(entry.number, policy: policy, base: base, form: form)
+      let numbers: [Int64]
+      do { numbers = try file.retry(entry.number, policy: policy, base: base, form: form) } catch is Refusal {
+        // It has no meaning without a state that the server has lost.
+        return
+      }
       trace("device \(device.number): numbers \(numbers) are tried again")
       for number in numbers { if let edit = device.open[number] { history.recordRetry(edit) } }
       return count(.retried)
@@ -257,7 +277,8 @@ extension OfflineSimulation {
   /// The user undoes the newest edit, which is removed if it has not left. If it has, its undo is queued.
   func undo(_ device: OfflineDevice) throws {
     let process = random.element(of: device.processes)
-    guard let store = try openStore(device, process), let file = device.file else { return }
+    guard let store = try openStore(device, process) else { return }
+    let file = device.unsent
     let form = IntentForm(model.versions[device.version])
     lastTransaction += 1
     let request = UndoRequest(TransactionID(replica: UniqueID(high: 2, low: 2), sequence: lastTransaction))
@@ -294,7 +315,9 @@ extension OfflineSimulation {
 
   /// The user turns sync off or on, or lets the copy be loaded again.
   func changeState(_ device: OfflineDevice) throws {
-    guard let file = device.file, !device.processes.contains(where: { $0.run != nil }) else { return }
+    let file = device.unsent
+    let isSynchronizing = device.processes.contains { $0.run != nil }
+    if isSynchronizing { return }
     switch try file.replica.state {
     case .off: try file.setState(.on)
     case .on where random.chance(60):

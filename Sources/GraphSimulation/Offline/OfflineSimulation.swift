@@ -16,7 +16,8 @@ import GraphStoreFaults
 ///   discards it.
 /// - Each edit is committed at most once, for each time that its user tries it and for each copy of its file.
 /// - Nothing is deleted that no user has deleted, and nothing that was deleted is back.
-/// - An edit replaces no value that its user has not seen, unless its merge policy allows that.
+/// - An edit replaces no value that its user has not seen, unless its merge policy allows that. This holds for values
+///   that others have set since the server was restored, too.
 /// - Once everything is sent, each replica shows what the server shows to its user.
 public final class OfflineSimulation {
   /// The generator of the random part of new ids, shared with the store, which uses it on this thread.
@@ -140,7 +141,8 @@ public final class OfflineSimulation {
   private func performStep() throws {
     switch random.below(100) {
     case 0..<38: for _ in 0..<(1 + random.below(3)) { try edit(random.element(of: devices)) }
-    case 38..<52: try editAsOther()
+    case 38..<50: try editAsOther()
+    case 50..<52: try backUpOrRestore()
     case 52..<78:
       try startRun(random.element(of: devices))
       if random.chance(15) { try startRun(random.element(of: devices)) }

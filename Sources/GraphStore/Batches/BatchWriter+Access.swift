@@ -61,6 +61,15 @@ extension BatchWriter {
     return image
   }
 
+  /// The number of changes, without those of objects that the principal does not see. Such objects only follow others,
+  /// with the scope or the count that is derived from them. An insert is always the principal's own.
+  func visibleCount(of changes: [ObjectChange]) -> Int {
+    guard let judge, !judge.seesEverything else { return changes.count }
+    return changes.count(where: { change in
+      change.kind == .inserted || (change.after ?? change.before).map { judge.sees($0) } == true
+    })
+  }
+
   /// A violation by objects that the batch reaches, without values that the principal can't see.
   func visible(_ violation: Violation) throws -> Violation {
     guard let judge else { return violation }

@@ -20,6 +20,8 @@ final class BatchWriter {
   let revision: Revision
   var ids: StoreWriter.IDGenerator
   private(set) var parts = CommitPartSummary()
+  /// The changes in the parts that the principal may count.
+  private var visibleChanges = 0
   private var entities = Set<EntityNumber>()
   /// The violations of refused slices: planning continues to find more, writing stops.
   private(set) var violations = [Violation]()
@@ -62,7 +64,7 @@ final class BatchWriter {
       let result = try writer.commitTransaction(
         .init(transaction: whole, author: job.author, judge: judge, isBatch: true), time: time, related: related)
       // A batch that changes nothing makes no commit.
-      let changed = if let record = result.record { record.changes.count } else { 0 }
+      let changed = if let record = result.record { visibleCount(of: record.changes) } else { 0 }
       try report(done: whole.changes.count, of: whole.changes.count, changed: changed)
       return result
     }
@@ -166,6 +168,7 @@ final class BatchWriter {
     guard parts.changes + changes.count <= Batch.maximumObjects else { throw Self.tooMany }
     let bytes = try HistoryChange.encode(changes, sums: sums, layout: writer.layout, deletions: [:])
     parts.add(bytes, changes: changes.count, bounds: bounds)
+    visibleChanges += visibleCount(of: changes)
     for change in changes { entities.insert(change.id.entity) }
     try Self.insertPart(bytes, number: parts.count, of: revision, bounds, connection)
     writer.fullText.recordCommit(changes: changes.count, size: size)
@@ -183,7 +186,7 @@ final class BatchWriter {
     if case .delete = batch.operation, done < total, judge?.seesEverything == false {
       return try job.progress(BatchProgress(done: 0, total: 0, changed: 0))
     }
-    try job.progress(BatchProgress(done: done, total: total, changed: changed ?? parts.changes))
+    try job.progress(BatchProgress(done: done, total: total, changed: changed ?? visibleChanges))
   }
 
   // MARK: - Refusals

@@ -14,7 +14,7 @@ package struct CheckedStore {
     self.layout = layout
     self.findings = findings
     objects = ObjectReader(connection, layout: layout)
-    olderRows = UnmigratedRows(connection, layout: layout)
+    olderRows = UnmigratedRows(connection, EarlierVersions(layout))
   }
 
   /// The same store with another list of findings.

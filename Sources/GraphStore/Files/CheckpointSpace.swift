@@ -1,4 +1,4 @@
-// Tests: OpeningTests.swift
+// Tests: OpeningTests.swift, LongReadTests.swift
 import GRDB
 import GRDBSQLite
 import GraphModel
@@ -11,6 +11,23 @@ struct CheckpointSpace {
   /// The page size of the database, in bytes.
   private let pageSize: Int
   private var disk: DiskSpaceMonitor
+  private var lastCheckpoint = LastCheckpoint()
+
+  /// The last checkpoint of the present WAL.
+  private struct LastCheckpoint {
+    /// The size of the WAL, in frames, when it was last looked at.
+    var frames = 0
+    /// The size for the next checkpoint.
+    var next = 0
+  }
+
+  /// The extent of a checkpoint.
+  struct Extent: Hashable {
+    /// The frames of the WAL that were not copied, because a read needs the pages before them or space is lacking.
+    var remainingFrames: Int
+    /// Whether the WAL had frames, and all of them were copied.
+    var isComplete: Bool
+  }
 
   /// Reads the page size. Call it before SQLite opens the file: closing a descriptor of it later would drop SQLite's
   /// locks.
@@ -29,6 +46,25 @@ struct CheckpointSpace {
 
   /// The WAL size, in pages, at which it is checkpointed now.
   var checkpointPages: Int { disk.checkpointPages }
+
+  /// The share of the frames that a checkpoint has left by which the WAL grows before the next one.
+  ///
+  /// While a read is open, a checkpoint copies nothing, but SQLite sorts all these frames. With a share instead of a
+  /// checkpoint after each commit, all checkpoints together sort each frame about sixteen times.
+  private static let growth = 16
+
+  /// Whether a WAL of this size is copied into the database now. Call it after each COMMIT.
+  mutating func isCheckpointDue(frames: Int) -> Bool {
+    // A WAL that has become smaller was restarted.
+    if frames < lastCheckpoint.frames { lastCheckpoint.next = 0 }
+    lastCheckpoint.frames = frames
+    return frames >= max(checkpointPages, lastCheckpoint.next)
+  }
+
+  /// Sets the size for the next checkpoint, unless the WAL is restarted before.
+  mutating func didCheckpoint(_ extent: Extent, frames: Int) {
+    lastCheckpoint.next = frames + max(checkpointPages, extent.remainingFrames) / Self.growth
+  }
 
   /// Queries the free space.
   mutating func update() {
@@ -74,16 +110,16 @@ struct CheckpointSpace {
   }
 
   /// Checkpoints the WAL into the reserved space, so that it restarts; called after a commit found no space.
-  /// - Returns: whether the WAL had frames and all of them were checkpointed.
   /// - Throws: `DatabaseError` if the disk fails for another reason than missing space.
-  static func checkpoint(_ database: Database) throws -> Bool {
+  static func checkpoint(_ database: Database) throws -> Extent {
     do {
       let result = try database.checkpoint(.passive)
-      return result.walFrameCount > 0 && result.checkpointedFrameCount == result.walFrameCount
+      let remaining = result.walFrameCount - result.checkpointedFrameCount
+      return Extent(remainingFrames: remaining, isComplete: result.walFrameCount > 0 && remaining == 0)
     } catch let error as DatabaseError
       where [.SQLITE_FULL, .SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode)
     {
-      return false
+      return Extent(remainingFrames: 0, isComplete: false)
     }
   }
 }

@@ -38,6 +38,13 @@ struct DatabaseFileHandle {
     return code != SQLITE_OK || bytes == Self.header
   }
 
+  /// The first page of the WAL's index; nil if there is none.
+  var index: UnsafeMutableRawPointer? {
+    var index: UnsafeMutableRawPointer?
+    guard hasSharedIndex, methods.xShmMap(file, 0, Self.indexPageBytes, 0, &index) == SQLITE_OK else { return nil }
+    return index
+  }
+
   /// Unlocks the locks for writing and for checkpoints.
   func releaseLocks() {
     if hasSharedIndex {
@@ -55,8 +62,7 @@ struct DatabaseFileHandle {
     if !hasSharedIndex { return SQLITE_OK }
     let code = methods.xShmLock(file, Self.checkpointLock, 1, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE)
     if code != SQLITE_OK { return code }
-    var index: UnsafeMutableRawPointer?
-    if methods.xShmMap(file, 0, Self.indexPageBytes, 0, &index) == SQLITE_OK, let index {
+    if let index {
       index.storeBytes(of: 0, toByteOffset: Self.copiedFramesOffset, as: UInt32.self)
       methods.xShmBarrier(file)
     }

@@ -1,4 +1,4 @@
-// Tests: MovedFilesTests.swift, CutFilesTests.swift
+// Tests: MovedFilesTests.swift, CutFilesTests.swift, CutLogTests.swift
 import Foundation
 import GRDB
 import GRDBSQLite
@@ -27,40 +27,49 @@ import Synchronization
 /// SQLite does not notice either when another program cuts the database file short: the pages that it still holds in
 /// memory hide the loss, and its next checkpoint gives the file its old size again. So the file's size is compared,
 /// too. The database loses no pages, except in `vacuum`, so each size of it that a checkpoint leaves is a lower limit
-/// of all later ones.
+/// of all later ones. The WAL is compared with SQLite's index of it (`verifyLog`).
 final class OpenedFiles: Sendable {
-  private enum Role { case database, log, index, lock }
+  enum Role { case database, log, index, lock }
 
-  private struct Entry {
+  struct Entry {
     let role: Role
     let path: String
     let identity: FileIdentity
   }
 
-  private struct State {
+  struct State {
     var entries: [Entry]
     /// The time on the monotonic clock; 0 if the last comparison failed.
     var lastSuccess: Int64 = 0
     /// The size, in bytes, that the database file does not fall below; 0 until it is recorded.
     var smallestSize = 0
+    /// The address of SQLite's index of the WAL; nil before a connection has opened it.
+    var indexAddress: UInt?
+    /// The damage of the WAL, once it was found.
+    var logDamage: StoreFailure?
+    /// The frames of the WAL that the last comparison of their content has found sound; nil before the first one.
+    var soundFrames: WriteAheadLogIndex.SoundFrames?
   }
 
   /// The data directory as of opening, with links resolved.
   let location: String
   private let directory: String
   private let directoryIdentity: FileIdentity
-  private let path: String
+  let path: String
   private let clock: @Sendable () -> Int64
+  /// Test only: called before the WAL's file is read, with the number of bytes.
+  let willReadLog: (@Sendable (_ bytes: Int) -> Void)?
   /// Guarded by its mutex: the WAL and its index are added after SQLite has created them.
-  private let state: Mutex<State>
+  let state: Mutex<State>
 
   /// The age from which a comparison is repeated before a commit writes.
   private static let freshNanoseconds: Int64 = 100_000_000
 
   /// Records the identities before SQLite opens the database.
   /// - Parameter lock: the lock of the directory, held by this process.
-  init(directory: String, path: String, lock: StoreLock, clock: @escaping @Sendable () -> Int64) throws {
-    (self.directory, self.path, self.clock) = (directory, path, clock)
+  init(directory: String, path: String, lock: StoreLock, _ options: SQLiteStore.Options) throws {
+    (self.directory, self.path) = (directory, path)
+    (clock, willReadLog) = (options.monotonicNanoseconds, options.hooks.willReadLog)
     guard let folder = FileIdentity(of: directory), let database = FileIdentity(of: path) else {
       throw StoreFiles.failure("\(path) can't be read", errno)
     }
@@ -92,7 +101,10 @@ final class OpenedFiles: Sendable {
   /// Removes the WAL and its index, after the last connection has closed and deleted them. The next `seal` adds new
   /// ones.
   func forgetLog() {
-    state.withLock { $0.entries.removeAll { $0.role == .log || $0.role == .index } }
+    state.withLock { state in
+      state.entries.removeAll { $0.role == .log || $0.role == .index }
+      state.indexAddress = nil
+    }
   }
 
   /// Records the size of the database file after a checkpoint. Call it outside of transactions.
@@ -109,17 +121,7 @@ final class OpenedFiles: Sendable {
   /// Allows the database file to become smaller, until its size is recorded again.
   func forgetSize() { state.withLock { $0.smallestSize = 0 } }
 
-  /// Whether the open database file is smaller than it was.
-  var isCutShort: Bool {
-    do {
-      try verifySize()
-      return false
-    } catch {
-      return true
-    }
-  }
-
-  /// Compares the size of the database file. Call it before a checkpoint, which restores the size, but not the pages.
+  /// Compares the size of the database file.
   /// - Throws: `StoreFailure(.moved)` if the file is smaller than it was.
   func verifySize() throws {
     let (entries, smallest) = state.withLock { ($0.entries, $0.smallestSize) }
@@ -134,8 +136,8 @@ final class OpenedFiles: Sendable {
     }
   }
 
-  /// Compares the file of every name with the one that was opened, and the size of the database file with an earlier
-  /// one.
+  /// Compares the file of every name with the one that was opened, the size of the database file with an earlier one,
+  /// and the WAL with its index.
   /// - Throws: `StoreFailure(.moved)` for the first name that refers to another file, or for a file that was cut short.
   func verify() throws {
     let entries = state.withLock { $0.entries }
@@ -148,6 +150,7 @@ final class OpenedFiles: Sendable {
       throw Self.failure(entry.role, entry.path, isThere: present != nil)
     }
     try verifySize()
+    try verifyLog()
     let now = clock()
     state.withLock { $0.lastSuccess = now }
   }

@@ -53,9 +53,16 @@ package enum StoreFiles {
     guard descriptor >= 0 else { return errno }
     defer { close(descriptor) }
     unlink(path)
-    let pages = [UInt8](repeating: 1, count: 65_536)
-    guard write(descriptor, pages, pages.count) == pages.count, fsync(descriptor) == 0 else { return errno }
-    return 0
+    // A write that reaches the limit writes a part, and only the next one has the error.
+    var rest = 65_536
+    let pages = [UInt8](repeating: 1, count: rest)
+    while rest > 0 {
+      let count = write(descriptor, pages, rest)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return count == 0 ? ENOSPC : errno }
+      rest -= count
+    }
+    return fsync(descriptor) == 0 ? 0 : errno
   }
 
   /// Creates the directory if it does not exist.
@@ -165,7 +172,7 @@ package enum StoreFiles {
 
   /// The page size of the database; the default of all stores created here if the file can't be read.
   static func pageSize(of path: String) -> Int {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return 4_096 }
     defer { close(descriptor) }
     var header = [UInt8](repeating: 0, count: 100)

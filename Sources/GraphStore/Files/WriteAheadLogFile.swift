@@ -31,7 +31,8 @@ package enum WriteAheadLogFile {
 
   package static func loss(beside path: String) throws -> WriteAheadLogScan.Gap? {
     let log = path + "-wal"
-    let descriptor = open(log, O_RDONLY | O_CLOEXEC)
+    // O_NONBLOCK: opening a pipe of that name must not block.
+    let descriptor = open(log, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
       throw StoreFiles.failure("\(log) can't be read", errno)
@@ -49,7 +50,7 @@ package enum WriteAheadLogFile {
     return nil
   }
 
-  private static func bytes(of descriptor: Int32, _ range: Range<Int>, _ name: String) throws -> [UInt8] {
+  static func bytes(of descriptor: Int32, _ range: Range<Int>, _ name: String) throws -> [UInt8] {
     var result = [UInt8](repeating: 0, count: range.count)
     var filled = 0
     while filled < result.count {

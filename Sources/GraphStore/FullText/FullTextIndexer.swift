@@ -160,7 +160,17 @@ package final class FullTextIndexer {
   }
 
   /// Recomputes the pending updates from the commits since the watermark.
+  /// - Throws: `MalformedMessage` if a commit or an object can't be read; the indexes must then be rebuilt.
   package func reload(_ history: HistoryReader) throws {
+    do {
+      try reloadChanges(history)
+    } catch let failure as StoreFailure {
+      guard let id = history.objects.withUnknownEntity else { throw failure }
+      throw MalformedMessage("the object \(id.key) can't be read: \(failure.sentence)")
+    }
+  }
+
+  private func reloadChanges(_ history: HistoryReader) throws {
     reset(to: try Self.watermark(connection))
     guard isNeeded else { return }
     let indexed = try IndexedImages(history, watermark: watermark)

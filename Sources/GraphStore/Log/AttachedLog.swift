@@ -1,4 +1,4 @@
-// Tests: LoggedStoreTests.swift
+// Tests: LoggedStoreTests.swift, LostPagesTests.swift
 import GraphLog
 import GraphModel
 import Synchronization

@@ -21,14 +21,12 @@ final class GatheredCommits: @unchecked Sendable {
   }
 
   let log: AttachedLog
-  /// Whether the names of the log's files must be compared before the next answer; on any thread.
-  private let mustVerify: @Sendable () -> Bool
   private let limits: Limits
   /// The entries of the open transaction, by group; entries of commits that were not acknowledged come last.
   private var groups = [[LogEntry]]()
   private var count = 0
   /// The commits of the open transaction that are not acknowledged; on any thread.
-  private let unsynced = UnsyncedGroups()
+  private let unsynced: UnsyncedGroups
   private var bytes = 0
   /// Whether SQLite syncs each COMMIT of the writer's connection.
   var isSyncing = false
@@ -41,8 +39,9 @@ final class GatheredCommits: @unchecked Sendable {
   /// The number of reads that wait for a COMMIT; on any thread.
   private let waitingReads = Atomic<Int>(0)
 
-  init(_ log: AttachedLog, limits: Limits, mustVerify: @escaping @Sendable () -> Bool) {
-    (self.log, self.limits, self.mustVerify) = (log, limits, mustVerify)
+  init(_ log: AttachedLog, limits: Limits, _ options: SQLiteStore.Options) {
+    (self.log, self.limits) = (log, limits)
+    unsynced = UnsyncedGroups(comparedNanoseconds: options.comparedNanoseconds, clock: options.monotonicNanoseconds)
   }
 
   /// Registers a read. May be called on any thread.
@@ -83,7 +82,14 @@ final class GatheredCommits: @unchecked Sendable {
   /// - Returns: the failure of the log, if a group still waits. The holder of the store's turn must then make the
   ///   groups durable in SQLite.
   func writeUnsynced(until group: UnsyncedGroups.Group? = nil) -> (any Error)? {
-    unsynced.write(group, verifies: mustVerify()) { acknowledged.add($0, ordering: .releasing) }
+    unsynced.write(group) { acknowledged.add($0, ordering: .releasing) }
+  }
+
+  /// Compares the names of the log's files while no commit does so. Only the holder of the store's turn may call it.
+  /// - Returns: the reason why the log must begin again; nil if there is none, or if commits are in progress.
+  func verifyIdleLog() -> (any Error)? {
+    guard !isOpen, let current = log.current else { return nil }
+    return unsynced.verify(current)
   }
 
   /// Ends the groups that are not durable in the log.

@@ -3,7 +3,9 @@ import GRDB
 
 /// The mark of a store whose newest commits may be in its commit log only. Without the log it must not be opened.
 ///
-/// It is set, and synced, before the first commit of a run with a log, and cleared when the store is closed.
+/// It is set, and copied into the database file, before the first commit of a run with a log, and cleared when the
+/// store is closed. So a start reads the commit log also if SQLite's log was removed. While another program reads the
+/// store, the mark may be in SQLite's log only.
 package enum LogMark {
   package static let creation = """
     CREATE TABLE IF NOT EXISTS _log (number INTEGER PRIMARY KEY, isNeeded INTEGER NOT NULL)

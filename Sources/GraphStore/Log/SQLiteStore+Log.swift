@@ -17,7 +17,9 @@ extension SQLiteStore {
   ) throws -> PreparedCommits {
     // The disk is nearly full, the log can't be used, or a batch is larger than the log.
     let entries = collected.entries
-    guard let log = gathered.log.current, let entries, entries.isEmpty || !checkpointSpace.isLow else {
+    guard let log = gathered.log.current, let entries,
+      entries.isEmpty || !checkpointSpace.isLow || gathered.log.needsCheckpoint
+    else {
       if !collected.isEmpty { try commitDurably(gathered, writer) }
       return PreparedCommits { [self] in try finish(entries, results) }
     }
@@ -117,8 +119,16 @@ extension SQLiteStore {
   /// batch, which may be larger than the log.
   func prepareToBegin(isBatch: Bool, _ writer: StoreWriter) throws {
     if let gathered, !gathered.isOpen {
+      // A batch may be larger than the log, which is then begun again.
+      if isBatch { try checkpointIfNeeded(gathered.log, writer) }
       try setSyncing(isBatch || gathered.log.current == nil || checkpointSpace.isLow, gathered, writer)
     }
+  }
+
+  /// Refuses a batch that is larger than the log, while only the log certainly has the commits before it.
+  /// - Throws: `StoreFailure(.inUse)`; the caller rolls the batch back.
+  func refuseUnlogged(_ collected: EntryCollector) throws {
+    if let gathered, gathered.log.needsCheckpoint, collected.entries == nil { throw isBeingRead }
   }
 
   private static let full = SQL("PRAGMA synchronous = FULL")
@@ -157,8 +167,9 @@ extension SQLiteStore {
   }
 
   /// Begins the log after a state that is durable in SQLite. If that fails, SQLite syncs each commit until the next
-  /// attempt.
+  /// attempt. A log that only a complete checkpoint may replace goes on if it has all commits.
   func begin(_ gathered: GatheredCommits, _ writer: StoreWriter) {
+    if gathered.log.needsCheckpoint, gathered.log.keepUntilCheckpoint(after: writer.position) { return }
     let now = options.monotonicNanoseconds()
     if !checkpointSpace.isLow, gathered.log.mayBegin(at: now) {
       do {
@@ -185,6 +196,11 @@ extension SQLiteStore {
     try setSyncing(true, gathered, writer)
     try LogMark.write(isNeeded, writer.connection.database)
     gathered.log.isMarked = isNeeded
+    // In SQLite's log alone, the mark would be lost together with the commits for which it is needed.
+    if isNeeded {
+      try files.verifyBeforeCheckpoint()
+      _ = try CheckpointSpace.checkpoint(writer.connection.database)
+    }
   }
 
   /// Commits the gathered groups once they are durable in the log, so that reads see them. Releases space of the log if
@@ -205,6 +221,7 @@ extension SQLiteStore {
       try checkpointIfDue(writer.connection.database)
       guard gathered.log.isForgettingDue else { return }
       try files.verifySize()
+      try files.verifyLog()
       guard try makeReleasable(gathered.log, writer) else { return }
     } catch {
       abandonTransaction(of: writer, after: error)
@@ -225,30 +242,41 @@ extension SQLiteStore {
       return true
     }
     guard attached.mayCheckpoint(at: options.monotonicNanoseconds()) else { return false }
-    do {
-      try makeDurable(writer.connection.database)
-    } catch let failure as StoreFailure where failure.code == .inUse {
-      return false
+    try checkpointIfNeeded(attached, writer)
+    return !attached.needsCheckpoint
+  }
+
+  /// Copies everything into the database file if only the commit log certainly has the commits that SQLite shows.
+  /// Beside a read of another program nothing changes.
+  func checkpointIfNeeded(_ attached: AttachedLog, _ writer: StoreWriter) throws {
+    if attached.needsCheckpoint {
+      do {
+        // The start has compared all frames; a long read may cause many attempts.
+        try makeDurable(writer.connection.database, comparesAll: false)
+        attached.didCheckpoint()
+      } catch let failure as StoreFailure where failure.code == .inUse {}
     }
-    attached.didCheckpoint()
-    return true
   }
 
   /// Copies SQLite's log into the database file when the log has its usual size. SQLite's own checkpoints are off.
   func checkpointIfDue(_ database: Database) throws {
-    if options.commitLog != nil, opener.logFrames.count >= checkpointSpace.checkpointPages {
-      try files.verifySize()
-      // Without space for the pages the log grows until there is some.
-      _ = try CheckpointSpace.checkpoint(database)
+    let frames = opener.logFrames.count
+    if options.commitLog != nil, checkpointSpace.isCheckpointDue(frames: frames) {
+      try files.verifyBeforeCheckpoint()
+      // Without space for the pages, or beside an open read, the log grows.
+      let extent = try CheckpointSpace.checkpoint(database)
+      checkpointSpace.didCheckpoint(extent, frames: frames)
       try files.recordSize(database)
     }
   }
 
-  /// Checks that the database file still begins like one, through SQLite's own descriptor.
+  /// Checks before COMMIT that SQLite's log is complete, and that the database file still begins like one, through
+  /// SQLite's own descriptor.
   ///
   /// SQLite holds the first page in memory. If another program has overwritten it, commits would be acknowledged that
   /// no start can read.
   func verifyHeader(of connection: Connection) throws {
+    try files.verifyLog()
     if let file = DatabaseFileHandle(connection.database), !file.beginsLikeDatabase {
       throw StoreFailure(
         .corrupt, "\(path) was overwritten while stickiesd had it open",
@@ -273,12 +301,34 @@ extension SQLiteStore {
   }
 
   /// In idle times, commits the gathered commits, so that other programs see them and the log's space can be reused.
-  /// May be called on any thread, about once a second.
+  /// Begins the log again if its files were moved. May be called on any thread, about once a second.
   public func settle() {
     do {
       try commitUnread()
+      try replaceMovedLog()
     } catch {
       reporter.report("settle", "commits that are in the commit log can't be committed in the store yet", error)
+    }
+  }
+
+  /// Begins the log again if its files were moved, replaced or removed since the last commit: a start after a kill
+  /// would be refused without them.
+  private func replaceMovedLog() throws {
+    try turn.withLock { _ in
+      let isUsable = !health.isOutcomeUnknown && !status.withLock { $0.isClosed }
+      // A commit in progress compares them itself.
+      if isUsable, let gathered, let writer, let cause = gathered.verifyIdleLog() {
+        reporter.report("log", "the commit log can't be written; commits are synced in the store", cause)
+        try pool.writeWithoutTransaction { _ in
+          do {
+            try synchronizeLog(of: writer.connection)
+          } catch {
+            abandonTransaction(of: writer, after: error)
+            throw error
+          }
+          begin(gathered, writer)
+        }
+      }
     }
   }
 
@@ -349,63 +399,13 @@ extension SQLiteStore {
     if gathered.isOpen { try runCommit(writer.connection) }
     if health.isDiskInDoubt {
       try makeDurable(writer.connection.database)
+      gathered.log.didCheckpoint()
     } else {
       try synchronizeLog(of: writer.connection)
     }
     gathered.didCommit()
     gathered.resolveUnsynced(.durable)
     begin(gathered, writer)
-  }
-
-  /// Copies SQLite's whole log into the database file and syncs that file.
-  ///
-  /// After a failed sync, a repeated sync does not help, even in another process, because Linux counts the lost pages
-  /// as written. A checkpoint writes them again, to another file. It begins with the first page of the log, because an
-  /// earlier checkpoint that a read has interrupted may have copied pages that were lost afterwards, and SQLite syncs
-  /// only after a complete checkpoint.
-  func makeDurable(_ database: Database) throws {
-    let code = DatabaseFileHandle(database)?.forgetCheckpoints()
-    // Another program is making a checkpoint.
-    if code == SQLITE_BUSY { throw isBeingRead }
-    if let code, code != SQLITE_OK {
-      throw SQLiteFailure.of(
-        code: code, message: "the write-ahead log's index can't be locked", path: path,
-        systemError: sqlite3_system_errno(database.sqliteConnection))
-    }
-    // The checkpoint waits only a short time for reads.
-    sqlite3_busy_timeout(database.sqliteConnection, Self.shortWait)
-    defer { sqlite3_busy_timeout(database.sqliteConnection, Int32(options.lockSeconds * 1_000)) }
-    do {
-      let result = try database.checkpoint(.truncate)
-      if result.checkpointedFrameCount == result.walFrameCount { return }
-    } catch let error as DatabaseError where ![.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode) {
-      throw SQLiteFailure.of(
-        code: error.extendedResultCode.rawValue, message: error.text, path: path,
-        systemError: sqlite3_system_errno(database.sqliteConnection))
-    } catch is DatabaseError {}
-    throw isBeingRead
-  }
-
-  private var isBeingRead: StoreFailure {
-    StoreFailure(
-      .inUse, "the store \(path) can't be brought up to date while a read is running",
-      advice: "Commits resume by themselves.")
-  }
-
-  /// In milliseconds.
-  private static let shortWait: Int32 = 200
-
-  /// Syncs SQLite's write-ahead log, so that all committed transactions are durable.
-  func synchronizeLog(of connection: Connection) throws {
-    if options.hooks.skipsSync { return }
-    let (file, methods) = try logFile(of: connection)
-    let code = methods.xSync(file, SQLITE_SYNC_NORMAL)
-    // The call does not use the connection, so `sqlite3_system_errno` would return the error of an earlier call.
-    let systemError = errno
-    guard code == SQLITE_OK else {
-      throw SQLiteFailure.of(
-        code: code, message: "the write-ahead log can't be synced", path: path, systemError: systemError)
-    }
   }
 }
 

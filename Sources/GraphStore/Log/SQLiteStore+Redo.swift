@@ -1,4 +1,5 @@
 // Tests: LoggedStoreTests.swift, RedoTests.swift
+import Foundation
 import GRDB
 import GRDBSQLite
 import GraphLog
@@ -21,9 +22,7 @@ extension SQLiteStore {
     let isDurable = try makeDurableAtStart(writer)
     let attached = AttachedLog(log, heldBytes: options.heldLogBytes) { try open(store, $0) }
     let limits = GatheredCommits.Limits(commits: max(1, options.gatheredCommits))
-    let gathered = GatheredCommits(attached, limits: limits) { [files, age = options.comparedNanoseconds] in
-      files.isOlder(than: age)
-    }
+    let gathered = GatheredCommits(attached, limits: limits, options)
     try pool.writeWithoutTransaction { _ in
       if options.commitLog == nil { return try setMark(false, gathered, writer) }
       checkpointSpace.update()
@@ -124,8 +123,11 @@ extension SQLiteStore {
         let writer = try self.writer ?? makeWriter(database)
         self.writer = writer
         try commitGathered(writer)
-        // These entries are not in the store's own log.
-        if let gathered { try setSyncing(true, gathered, writer) }
+        if let gathered {
+          // These entries are not in the store's own log, which begins again after them.
+          try checkpointIfNeeded(gathered.log, writer)
+          try setSyncing(true, gathered, writer)
+        }
         try apply(read, writer)
         if let gathered { begin(gathered, writer) }
       }
@@ -167,8 +169,61 @@ extension SQLiteStore {
   }
 }
 
-/// The file of SQLite's write-ahead log, for operations that SQLite's interface does not offer.
+/// The durability of SQLite's write-ahead log, with operations that SQLite's interface does not offer.
 extension SQLiteStore {
+  /// Copies SQLite's whole log into the database file and syncs that file.
+  ///
+  /// After a failed sync, a repeated sync does not help, even in another process, because Linux counts the lost pages
+  /// as written. A checkpoint writes them again, to another file. It begins with the first page of the log, because an
+  /// earlier checkpoint that a read has interrupted may have copied pages that were lost afterwards, and SQLite syncs
+  /// only after a complete checkpoint.
+  /// - Parameter comparesAll: whether frames are compared again that an earlier comparison has found sound.
+  func makeDurable(_ database: Database, comparesAll: Bool = true) throws {
+    let code = DatabaseFileHandle(database)?.forgetCheckpoints()
+    // Another program is making a checkpoint.
+    if code == SQLITE_BUSY { throw isBeingRead }
+    if let code, code != SQLITE_OK {
+      throw SQLiteFailure.of(
+        code: code, message: "the write-ahead log's index can't be locked", path: path,
+        systemError: sqlite3_system_errno(database.sqliteConnection))
+    }
+    try files.verifyBeforeCheckpoint(completely: comparesAll)
+    // The checkpoint waits only a short time for reads.
+    sqlite3_busy_timeout(database.sqliteConnection, Self.shortWait)
+    defer { sqlite3_busy_timeout(database.sqliteConnection, Int32(options.lockSeconds * 1_000)) }
+    do {
+      let result = try database.checkpoint(.truncate)
+      if result.checkpointedFrameCount == result.walFrameCount { return }
+    } catch let error as DatabaseError where ![.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode) {
+      throw SQLiteFailure.of(
+        code: error.extendedResultCode.rawValue, message: error.text, path: path,
+        systemError: sqlite3_system_errno(database.sqliteConnection))
+    } catch is DatabaseError {}
+    throw isBeingRead
+  }
+
+  var isBeingRead: StoreFailure {
+    StoreFailure(
+      .inUse, "the store \(path) can't be brought up to date while a read is running",
+      advice: "Commits resume by themselves.")
+  }
+
+  /// In milliseconds.
+  private static let shortWait: Int32 = 200
+
+  /// Syncs SQLite's write-ahead log, so that all committed transactions are durable.
+  func synchronizeLog(of connection: Connection) throws {
+    if options.hooks.skipsSync { return }
+    let (file, methods) = try logFile(of: connection)
+    let code = methods.xSync(file, SQLITE_SYNC_NORMAL)
+    // The call does not use the connection, so `sqlite3_system_errno` would return the error of an earlier call.
+    let systemError = errno
+    guard code == SQLITE_OK else {
+      throw SQLiteFailure.of(
+        code: code, message: "the write-ahead log can't be synced", path: path, systemError: systemError)
+    }
+  }
+
   /// The file, through SQLite's own descriptor.
   func logFile(
     of connection: Connection

@@ -1,4 +1,4 @@
-// Tests: PreparedCommitsTests.swift
+// Tests: PreparedCommitsTests.swift, RemovedLogTests.swift
 import Foundation
 import GraphLog
 import GraphModel
@@ -45,6 +45,16 @@ final class UnsyncedGroups: @unchecked Sendable {
   private var isWriting = false
   /// The error after which the waiting groups must be committed in SQLite.
   private var failure: (any Error)?
+  /// The age, in nanoseconds, from which the names of the log's files are compared again.
+  private let comparedNanoseconds: Int64
+  private let clock: @Sendable () -> Int64
+  /// The time of the last comparison on the monotonic clock; nil before the first one. It has a time of its own: a
+  /// comparison of the store's files does not concern the log's. Guarded by `isWriting`.
+  private var lastComparison: Int64?
+
+  init(comparedNanoseconds: Int64, clock: @escaping @Sendable () -> Int64) {
+    (self.comparedNanoseconds, self.clock) = (comparedNanoseconds, clock)
+  }
 
   func add(_ group: Group) { condition.withLock { waiting.append(group) } }
 
@@ -53,11 +63,10 @@ final class UnsyncedGroups: @unchecked Sendable {
   /// Makes all waiting groups durable in the log; may be called on any thread.
   /// - Parameters:
   ///   - group: returns as soon as this group has an outcome; nil for all groups.
-  ///   - verifies: whether the names of the log's files are compared.
   ///   - acknowledge: called with the number of groups that have become durable, before they have their outcomes.
   /// - Returns: nil if all groups are durable, or `group` has its outcome. Otherwise the failure of the log; no other
   ///   group is written before `resolve`.
-  func write(_ group: Group? = nil, verifies: Bool, acknowledge: (Int) -> Void) -> (any Error)? {
+  func write(_ group: Group? = nil, acknowledge: (Int) -> Void) -> (any Error)? {
     let (groups, earlier) = begin(group)
     guard let log = groups.first?.log else { return earlier }
     var newFailure: (any Error)?
@@ -65,8 +74,8 @@ final class UnsyncedGroups: @unchecked Sendable {
       let records = groups.flatMap(\.records)
       if !records.isEmpty {
         try log.append(records)
-        // If the next start does not find the log, its entries are lost.
-        if verifies { try log.verify() }
+        // If the next start does not find the log, its entries are lost. A sync may have taken long.
+        try verifyIfDue(log)
       }
       acknowledge(groups.count)
     } catch {
@@ -90,6 +99,26 @@ final class UnsyncedGroups: @unchecked Sendable {
       if group?.outcome != nil { return ([], nil) }
       if failure == nil, !waiting.isEmpty { isWriting = true }
       return (isWriting ? waiting : [], failure)
+    }
+  }
+
+  private func verifyIfDue(_ log: any CommitLog) throws {
+    let now = clock()
+    if let lastComparison, now - lastComparison < comparedNanoseconds { return }
+    try log.verify()
+    lastComparison = now
+  }
+
+  /// Compares the names of the log's files, unless a group waits. Only the holder of the store's turn may call it, so
+  /// no group is added meanwhile.
+  /// - Returns: the reason why the log must begin again.
+  func verify(_ log: any CommitLog) -> (any Error)? {
+    guard condition.withLock({ !isWriting && waiting.isEmpty }) else { return nil }
+    do {
+      try verifyIfDue(log)
+      return nil
+    } catch {
+      return error
     }
   }
 

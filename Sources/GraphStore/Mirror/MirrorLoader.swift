@@ -29,9 +29,16 @@ package final class MirrorLoader {
     layout = StoreLayout(model: model)
     MirrorStore.remove(draft)
     StoreFiles.createPrivateFile(at: draft)
-    let queue = try DatabaseQueue(path: draft)
+    let queue = try Self.explaining(draft) { try DatabaseQueue(path: draft) }
     self.queue = queue
-    writer = try queue.inDatabase { database in
+    writer = try Self.explaining(draft) { try Self.prepare(queue, layout, model, store, isPartial: isPartial) }
+  }
+
+  /// Creates the tables of a draft.
+  private static func prepare(
+    _ queue: DatabaseQueue, _ layout: StoreLayout, _ model: Model, _ store: UniqueID, isPartial: Bool
+  ) throws -> StoreWriter {
+    try queue.inDatabase { database in
       SQLFunctions.register(on: database)
       // The draft has no value before it is complete, and it is synced then.
       try database.execute(sql: "PRAGMA synchronous = OFF")
@@ -84,7 +91,7 @@ package final class MirrorLoader {
     var last: Int64 = 0
     while let newest = try update(after: last) { last = newest }
     let queue = try invariant(queue, "a mirror is completed once")
-    try complete(queue, at: token, time: time)
+    try Self.explaining(draft) { try complete(queue, at: token, time: time) }
     // The writer's statements must be finalized before the file is closed.
     writer = nil
     self.queue = nil
@@ -141,6 +148,12 @@ package final class MirrorLoader {
   private func write(_ changes: (StoreWriter) throws -> [ObjectChange]) throws {
     let queue = try invariant(queue, "a mirror that is loaded is open")
     let writer = try invariant(writer, "a mirror that is loaded has a writer")
+    try Self.explaining(draft) { try write(changes, queue, writer) }
+  }
+
+  private func write(
+    _ changes: (StoreWriter) throws -> [ObjectChange], _ queue: DatabaseQueue, _ writer: StoreWriter
+  ) throws {
     try queue.inDatabase { database in
       try database.inTransaction {
         let changes = try changes(writer)
@@ -157,6 +170,11 @@ package final class MirrorLoader {
         return .commit
       }
     }
+  }
+
+  /// Runs `body`; an error of SQLite, such as that of a full disk, is thrown as a failure in words.
+  private static func explaining<Result>(_ draft: String, _ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as DatabaseError { throw SQLiteFailure.of(error, path: draft) }
   }
 
   /// Removes the draft.

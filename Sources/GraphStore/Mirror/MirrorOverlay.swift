@@ -175,6 +175,11 @@ package final class MirrorOverlay: @unchecked Sendable {
     try read { _, _, planner in try planner.index.revision(of: number) }
   }
 
+  /// Whether an edit of the queue is shown as a commit that the mirror has, and not as an unsent edit.
+  package func isInMirror(_ edit: UnsentEdit) throws -> Bool {
+    try read { _, _, planner in try planner.isInMirror(edit) }
+  }
+
   /// The objects that the edits change, and those that are planned again without them.
   package func objects(concernedBy numbers: Set<Int64>) throws -> [ObjectID] {
     try read { _, _, planner in

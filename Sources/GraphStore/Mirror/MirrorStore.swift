@@ -28,7 +28,10 @@ package final class MirrorStore: @unchecked Sendable {
     package init() {}
 
     func refusal(_ what: String) -> Refusal {
-      Refusal(.limit, "the graph that you may see \(what), the maximum of a copy for work without the server")
+      Refusal(
+        .limit,
+        "the graph that you may see \(what), the maximum of a copy for work without the server: work with the server, "
+          + "or use an account that sees less of it")
     }
   }
 
@@ -126,7 +129,7 @@ package final class MirrorStore: @unchecked Sendable {
     try inQueue { try reader($0).readImage(of: id) }
   }
 
-  private func reader(_ database: Database) -> ObjectReader {
+  func reader(_ database: Database) -> ObjectReader {
     ObjectReader(Connection(database, statements: statements), layout: layout)
   }
 
@@ -217,7 +220,7 @@ package final class MirrorStore: @unchecked Sendable {
     try invariant(Int64.fetchOne(database, sql: "SELECT load FROM _mirror"), "a mirror has the number of its load")
   }
 
-  private func inQueue<Result>(_ body: (Database) throws -> Result) throws -> Result {
+  func inQueue<Result>(_ body: (Database) throws -> Result) throws -> Result {
     do {
       return try queue.inDatabase(body)
     } catch let error as DatabaseError {
@@ -243,8 +246,11 @@ package final class MirrorStore: @unchecked Sendable {
   package static func size(of path: String) -> Int { StoreFiles.size(of: path) }
 
   /// Removes a mirror with SQLite's files beside it.
+  ///
+  /// The database goes first: a process that is killed here leaves none, so that a new one is made. Without its WAL a
+  /// database may have some pages of newer commits only, which SQLite does not notice.
   package static func remove(_ path: String) {
-    for suffix in ["-wal", "-shm", "-journal", ""] { unlink(path + suffix) }
+    for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
   }
 
   /// Syncs a complete draft and gives it the mirror's name.
@@ -257,8 +263,8 @@ package final class MirrorStore: @unchecked Sendable {
     guard isSynced else { throw StoreFiles.failure("\(draft) can't be written", code) }
     // Plans over an earlier mirror may have objects that the user no longer sees.
     remove(plans(beside: path))
-    // A WAL without its database belongs to another one; SQLite would apply it to the new one.
-    for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
+    // SQLite would apply the earlier WAL to the new database.
+    remove(path)
     guard rename(draft, path) == 0 else { throw StoreFiles.failure("\(path) can't be created", errno) }
     try StoreFiles.synchronize(directory: URL(fileURLWithPath: path).deletingLastPathComponent().path)
   }

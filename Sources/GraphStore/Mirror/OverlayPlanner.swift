@@ -1,4 +1,5 @@
 // Tests: MirrorOverlayTests.swift, LongQueueTests.swift
+import GRDBSQLite
 import GraphModel
 
 /// Keeps the plans of an overlay those of the mirror and the queue, inside one transaction of the overlay's file.
@@ -101,9 +102,7 @@ struct OverlayPlanner {
     }
     for number in again { try index.remove(number) }
     try tables.show()
-    for number in again.union(changed).sorted() {
-      if let edit = try source.edit(number) { _ = try plan(edit) }
-    }
+    for number in again.union(changed).sorted() { try planShown(number) }
     return true
   }
 
@@ -135,15 +134,33 @@ struct OverlayPlanner {
     var last: Int64 = 0
     var numbers = try source.numbers(after: last, limit: Self.page)
     while let newest = numbers.last {
-      for number in numbers {
-        if let edit = try source.edit(number) { _ = try plan(edit) }
-      }
+      for number in numbers { try planShown(number) }
       last = newest
       numbers = try source.numbers(after: last, limit: Self.page)
     }
   }
 
   // MARK: - Planning
+
+  /// Plans an edit of the queue if it is shown.
+  private mutating func planShown(_ number: Int64) throws {
+    if let edit = try source.edit(number), try !isInMirror(edit) { _ = try plan(edit) }
+  }
+
+  /// Whether the mirror has the commit of an edit that the queue still has. Both are shown for a moment, and until the
+  /// next run if this one is killed: its splices would be applied twice.
+  ///
+  /// An edit that makes objects is shown nevertheless, because later edits name them by their provisional ids until it
+  /// leaves the queue.
+  func isInMirror(_ edit: UnsentEdit) throws -> Bool {
+    if edit.transaction.changes.contains(where: { $0.kind == .insert }) { return false }
+    let row = try connection.statement(
+      "SELECT 1 FROM _commit WHERE replica = (SELECT number FROM _replica WHERE id = ?) AND sequence = ?")
+    defer { sqlite3_reset(row.statement) }
+    row.bind(1, edit.transaction.id.replica)
+    row.bind(2, Int64(bitPattern: edit.transaction.id.sequence))
+    return try connection.step(row)
+  }
 
   /// Plans an edit over the mirror and the plans that there are.
   /// - Parameter floor: a revision that was shown already; its objects have a higher one.

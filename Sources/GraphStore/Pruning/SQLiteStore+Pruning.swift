@@ -104,6 +104,7 @@ extension SQLiteStore {
           defer { try? database.execute(sql: "PRAGMA temp_store = MEMORY") }
           writer = nil
           // Each checkpoint after this statement makes the file smaller.
+          try files.verifyBeforeCheckpoint()
           files.forgetSize()
           try database.execute(sql: "VACUUM")
           _ = try? database.checkpoint(.truncate)

@@ -182,10 +182,14 @@ final class FetchExecution {
 
   private func findRows(_ rows: RowRequest, _ sql: FetchSQL, _ body: (FetchElement) throws -> Void) throws {
     let types = rows.columns.map { $0.value.type(in: objects.model) }
-    let first: Int32 = rows.hasRowPerObject ? Int32(EntityTable.fixedColumns) : 0
+    let first: Int32 = rows.hasRowPerObject ? table.sumColumn + 1 : 0
     try each(sql) { row in
       if rows.hasRowPerObject {
         guard takes(row) else { return false }
+        guard try unlessDamaged({ try served(row, nil) }) != nil else {
+          omitted += 1
+          return true
+        }
       } else {
         count += 1
       }

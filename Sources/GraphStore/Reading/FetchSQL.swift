@@ -53,7 +53,8 @@ struct FetchSQL {
     case .count where isExact: count(request, conditions)
     case .count: statements = [table.select + Self.clause(conditions)]
     case .rows(let rows) where rows.hasRowPerObject:
-      var select = Self.head
+      // The whole object is read, because its checksum covers all values.
+      var select = table.selectList + ", t._sum"
       for column in rows.columns { select += ", " + (try value(column)) }
       try page(request, select: select, conditions)
     case .rows(let rows): try group(rows, request, conditions)

@@ -21,12 +21,17 @@ package final class ObjectReader: ImageSource {
   var skipsVerification = false
   /// The damage that this reader has found, for an answer that omits it.
   var damageFound = DamageTracker()
+  /// The object whose entity the model does not know, found by a reader that does not look for damage.
+  private(set) var withUnknownEntity: ObjectID?
   /// The revision of a batch in progress: its rows get their checksums before their unique keys and references.
   var underway: Revision?
   /// Set if table names resolve to what a class sees.
   let visibility: Visibility?
-  /// Recognizes rows of older model versions; only the writer has it.
+  /// Recognizes rows of older model versions; nil for states of the past and for visibility classes, whose tables lack
+  /// the columns of these versions.
   let older: UnmigratedRows?
+  /// The number of rows of older versions that may still be compared.
+  var remainingComparisons: Int
   /// The buffer for encoding images for their checksums.
   var scratch = BinaryWriter(capacity: 1_024)
 
@@ -50,16 +55,21 @@ package final class ObjectReader: ImageSource {
 
   /// The maximum number of entries before the caches are emptied: some megabytes.
   private static let cacheLimit = 50_000
+  /// The number of rows of older model versions that a read compares with their checksums.
+  static let olderComparisons = 1_000
 
   package convenience init(_ connection: Connection, layout: StoreLayout) {
     self.init(connection, layout: layout, damage: nil)
   }
 
+  /// - Parameter comparisons: the maximum number of rows of older model versions that are compared with their
+  ///   checksums. Each takes another read of the row, and only the writer must compare all of them.
   init(
     _ connection: Connection, layout: StoreLayout, damage: DamageReporter?, visibility: Visibility? = nil,
-    older: UnmigratedRows? = nil
+    older: UnmigratedRows? = nil, comparisons: Int = .max
   ) {
     self.visibility = visibility
+    remainingComparisons = comparisons
     self.connection = connection
     self.layout = layout
     reporter = damage
@@ -161,6 +171,7 @@ package final class ObjectReader: ImageSource {
     let id = ObjectID(key: row.id(1), entity: entity)
     guard let shape = table.shape(of: entity) else {
       if let damage { throw damageFound.add(id, damage.refusal(object: id)) }
+      withUnknownEntity = id
       throw StoreFailure(
         .corrupt, "an object of \(table.name) has the entity number \(row.integer(2)), which the model does not know",
         advice: "Run stickiesd check.")

@@ -2,6 +2,9 @@
 import GraphModel
 
 /// The changes that restore some objects, and the values that can't be restored.
+///
+/// Only values that the principal could see at that time are restored. An object that it could not see did not exist
+/// for it.
 struct RestoreChangeBuilder {
   private(set) var changes = [Change]()
   private(set) var skipped = [Conflict]()
@@ -30,7 +33,13 @@ struct RestoreChangeBuilder {
     var targets = [ObjectImage]()
     var surplus = [ObjectID]()
     for id in wanted {
-      if let image = try past.image(of: id) { targets.append(image) } else if isEverything { surplus.append(id) }
+      if let image = try past.visibleImage(of: id) {
+        targets.append(image)
+      } else if isEverything {
+        // The object may have come into sight since, and must not be deleted as one that was inserted since.
+        guard try past.image(of: id) == nil else { throw AccessJudge.effectOnInvisible }
+        surplus.append(id)
+      }
     }
     try chooseRevivals(targets)
     for image in targets {
@@ -148,9 +157,11 @@ struct RestoreChangeBuilder {
   private mutating func obstacle(_ id: ObjectID, _ property: Property, _ value: Value) throws -> Conflict? {
     guard case .object(let target) = value, let relationship = property.relationship else { return nil }
     if revived.contains(target) { return nil }
-    guard let image = try now(target) else {
-      return Conflict(
-        kind: .deleted, id: id, property: property.number, mine: value, with: try history.deletion(of: target))
+    guard let image = try now(target) else { return try deletion(of: target, id, property) }
+    // The principal saw no reference then. If it does not see the object now either, the planner refuses the edit.
+    if let sight = past.sight, sight.sees(image), try !sight.saw(target) {
+      if isEverything { throw AccessJudge.effectOnInvisible }
+      return Conflict(kind: .changed, id: id, property: property.number)
     }
     guard !isEverything, !relationship.isToMany, let inverse = model.property(relationship.inverse),
       inverse.relationship?.isToMany == false, let holder = image[inverse].objectID, holder != id
@@ -158,10 +169,27 @@ struct RestoreChangeBuilder {
     return try taken(target, inverse, wanted: id, holder: holder, image)
   }
 
+  /// The conflict over a reference to an object that was deleted: with its author, if the principal could see the
+  /// object, and nameless otherwise.
+  private func deletion(of target: ObjectID, _ id: ObjectID, _ property: Property) throws -> Conflict {
+    let deletion = try history.deletion(of: target)
+    if let sight = past.sight {
+      guard let deletion, try sight.saw(target), try sight.sawLast(target, beforeDelete: deletion.revision) else {
+        return Conflict(kind: .deleted, id: id, property: property.number)
+      }
+    }
+    return Conflict(kind: .deleted, id: id, property: property.number, mine: .object(target), with: deletion)
+  }
+
   private func taken(
     _ id: ObjectID, _ property: Property, wanted: ObjectID, holder: ObjectID, _ image: ObjectImage
   ) throws -> Conflict {
-    let origin = try? ValueOrigins(history: history).origin(of: property.number, of: image.id)
+    let origin =
+      if let sight = past.sight {
+        sight.origin(of: property.number, of: image.id)
+      } else {
+        try? ValueOrigins(history: history).origin(of: property.number, of: image.id)
+      }
     return Conflict(
       kind: .changed, id: id, property: property.number, mine: .object(wanted), theirs: .object(holder),
       with: origin.map { ($0.revision, $0.author) })
@@ -240,13 +268,10 @@ struct RestoreChangeBuilder {
   private mutating func reconnect(
     _ other: ObjectID, _ inverse: Property, to id: ObjectID, _ property: Property
   ) throws {
+    if try past.visibleImage(of: other) == nil { return }
     guard let holder = try now(other) else {
       // The other object was contained in this one, but was not requested.
-      if property.relationship?.deleteRule == .cascade { return }
-      skipped.append(
-        Conflict(
-          kind: .deleted, id: id, property: property.number, mine: .object(other),
-          with: try history.deletion(of: other)))
+      if property.relationship?.deleteRule != .cascade { skipped.append(try deletion(of: other, id, property)) }
       return
     }
     if inverse.relationship?.isToMany == true {

@@ -21,6 +21,8 @@ struct RestorePlanner {
   }
 
   let history: HistoryReader
+  /// Decides what the principal may see; nil for everything.
+  var judge: AccessJudge?
 
   func plan(_ request: RestoreRequest) throws -> RestorePlan {
     let past: RestoreSnapshot
@@ -32,17 +34,21 @@ struct RestorePlanner {
       }
       try history.check(revision)
       past = try RestoreSnapshot(history, at: revision, maximumChanges: Self.maximumChanges)
+      past.sight = sight(at: revision)
       wanted = past.touchedIDs
     case .object(let id):
       let (known, deletion) = try history.located(id)
       past = try self.past(of: known, deletion, request.revision, whole: false)
+      past.sight = try sight(deletion, request.revision)
       wanted = [known]
     case .contents(let id):
       let (known, deletion) = try history.located(id)
       past = try self.past(of: known, deletion, request.revision, whole: true)
+      past.sight = try sight(deletion, request.revision)
       wanted = try past.contents(of: known, maximum: Self.maximumChanges)
     }
-    if request.scope != .everything, try past.image(of: wanted[0]) == nil {
+    // A state that the principal can't see is like none.
+    if request.scope != .everything, try past.visibleImage(of: wanted[0]) == nil {
       let name = history.objects.model.displayName(of: wanted[0].entity)
       let when = if let revision = request.revision { "at revision \(revision)" } else { "before its delete" }
       throw Refusal(.notFound, "the \(name) \(wanted[0]) did not exist \(when)")
@@ -53,6 +59,17 @@ struct RestorePlanner {
     return RestorePlan(
       transaction: Transaction(id: request.id, policy: .overwrite, changes: reversal.changes),
       skipped: reversal.skipped)
+  }
+
+  private func sight(at revision: Revision) -> PastSight? {
+    guard let judge, !judge.seesEverything else { return nil }
+    return PastSight(judge, history, at: revision)
+  }
+
+  /// The sight of the state to which an object is restored: at a revision, or just before its delete.
+  private func sight(_ deletion: Revision?, _ revision: Revision?) throws -> PastSight? {
+    let restored = if let revision { revision } else { deletion.map { $0 - 1 } }
+    return sight(at: try invariant(restored, "an object whose past was read has a revision to be restored to"))
   }
 
   /// The refusal of a restore without any change.

@@ -6,6 +6,8 @@ import GraphModel
 /// The present, overlaid with the earlier states that `GraphRollback` or `ObjectTimeTravelReader` found.
 final class RestoreSnapshot {
   let history: HistoryReader
+  /// Decides which objects of this graph the principal could see; nil for all.
+  var sight: PastSight?
   /// The objects that differ from the present; nil for one that did not exist.
   private var touched: [ObjectID: ObjectImage?]
   /// The references among the objects in `touched`, by target.
@@ -72,6 +74,12 @@ final class RestoreSnapshot {
     return try objects.readImage(of: id)
   }
 
+  /// The object's image, if the principal could see it.
+  func visibleImage(of id: ObjectID) throws -> ObjectImage? {
+    guard let image = try image(of: id), sight.map({ $0.sees(image) }) != false else { return nil }
+    return image
+  }
+
   /// The objects at the other end of a relationship.
   func related(to image: ObjectImage, through property: Property) throws -> [ObjectID] {
     let related = try objects.readRelated(to: image, through: property)
@@ -80,13 +88,14 @@ final class RestoreSnapshot {
     return (related.filter { touched[$0] == nil } + past).sorted()
   }
 
-  /// Returns an object with everything that it contained, the object first.
+  /// Returns an object with everything that it contained, the object first. Nothing is reached through an object that
+  /// the principal could not see.
   func contents(of root: ObjectID, maximum: Int) throws -> [ObjectID] {
     var (found, seen, next) = ([root], Set([root]), 0)
     while next < found.count {
       let id = found[next]
       next += 1
-      guard let image = try image(of: id) else { continue }
+      guard let image = try visibleImage(of: id) else { continue }
       for property in model.relationships(of: image.id.entity) {
         guard property.relationship?.deleteRule == .cascade else { continue }
         for other in try related(to: image, through: property) where seen.insert(other).inserted { found.append(other) }

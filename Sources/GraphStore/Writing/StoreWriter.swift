@@ -55,7 +55,7 @@ final class StoreWriter {
     self.names = names
     self.random = random
     objects = ObjectReader(
-      connection, layout: layout, damage: reporter.damage, older: UnmigratedRows(connection, layout: layout))
+      connection, layout: layout, damage: reporter.damage, older: UnmigratedRows(connection, EarlierVersions(layout)))
     history = HistoryReader(objects: objects)
     fullText = FullTextIndexer(connection, layout: layout, limit: wordLimit)
     isPruned = try HistoryFloor.tableExists(connection)
@@ -106,7 +106,7 @@ final class StoreWriter {
       case .restore(let request, let author, let rights):
         let judge = judge(for: rights)
         try refuseInvisible(request, judge)
-        let restore = try visible(to: judge) { try RestorePlanner(history: history).plan(request) }
+        let restore = try visible(to: judge) { try RestorePlanner(history: history, judge: judge).plan(request) }
         let job = CommitJob(
           transaction: restore.transaction, author: author, judge: judge, isRestore: true,
           skipped: try visible(restore.skipped, to: judge))
@@ -156,12 +156,14 @@ final class StoreWriter {
     return result
   }
 
-  /// The unchanged objects to which changed ones refer, before or after the commit.
+  /// The unchanged objects to which changed ones refer, before or after the commit, without those that each class
+  /// judges by their ids.
   private func referenced(by changes: [ObjectChange]) throws -> [ObjectImage] {
     var seen = Set(changes.map(\.id))
     var images = [ObjectImage]()
     for image in changes.flatMap({ [$0.before, $0.after] }).compactMap({ $0 }) {
-      for id in image.values.flatMap(\.objectIDs) where seen.insert(id).inserted {
+      for id in image.values.flatMap(\.objectIDs)
+      where layout.model.decidesSightByValues(id.entity) && seen.insert(id).inserted {
         // A damaged object is judged as it is: it must not refuse the commit.
         if let found = try objects.withoutVerification({ try objects.readImage(of: id) }) { images.append(found) }
       }

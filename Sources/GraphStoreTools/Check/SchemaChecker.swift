@@ -45,6 +45,7 @@ struct SchemaChecker {
     }
     let isPruned = try HistoryFloor.tableExists(store.connection)
     let hasSetbacks = try ClockSetbacks.tableExists(store.connection)
+    let hasReadRules = try ReadRulesMark.tableExists(store.connection)
     let hasNames = try store.connection.hasTable("_name")
     // Repeats the migrations without objects, which produces the same statements.
     var expected = try DatabaseQueue().inDatabase { database in
@@ -57,6 +58,7 @@ struct SchemaChecker {
       }
       if isPruned { for statement in HistoryFloor.creation { try database.execute(sql: statement) } }
       if hasNames { try database.execute(sql: ShownNames.creation) }
+      if hasReadRules { try database.execute(sql: ReadRulesMark.creation) }
       if hasSetbacks { try database.execute(sql: ClockSetbacks.creation) }
       return try Self.schema(of: database)
     }

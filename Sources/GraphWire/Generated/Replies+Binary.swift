@@ -41,6 +41,7 @@ extension Welcome: BinaryCodable {
     writer.field(12, principal)
     writer.field(13, role)
     for element in grants { writer.field(14, element) }
+    writer.fixed(15, rules)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -58,6 +59,7 @@ extension Welcome: BinaryCodable {
     principal = ""
     role = ""
     grants = []
+    rules = 0
     while let (number, field) = try reader.next() {
       switch number {
       case 1: self.protocolVersion = try field.uint32()
@@ -74,6 +76,7 @@ extension Welcome: BinaryCodable {
       case 12: self.principal = try field.string()
       case 13: self.role = try field.string()
       case 14: self.grants.append(try field.form())
+      case 15: self.rules = try field.fixed64()
       default: break
       }
     }

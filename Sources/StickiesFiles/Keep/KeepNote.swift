@@ -102,39 +102,55 @@ public struct KeepNote: Sendable {
     let formatted = HTMLText(html)
     var formats = formatted.formats
     var addresses = formatted.addresses
+    var images = formatted.images
     let items = members.objects("listContent").map { item in
       let isChecked = members.flag("isChecked", of: item, in: "listContent")
       var words = members.string("text", of: item, in: "listContent")
       let formatted = HTMLText(members.string("textHtml", of: item, in: "listContent"))
       if words.isEmpty { words = formatted.text }
-      if !Self.isSame(words, formatted.text) {
+      if !Self.isSame(words, formatted) {
         members.reportOmission("the textHtml of its listContent, which is not its text: \(formatted.text.excerpt)")
       }
       formats.formUnion(formatted.formats)
       addresses += formatted.addresses
+      images += formatted.images
       return "- [\(isChecked ? "x" : " ")] \(words)"
     }
     let list = items.joined(separator: "\n")
     plainText = Self.paragraphs([title, items.isEmpty ? plain : list])
     text = Self.paragraphs([title, plain.isEmpty ? formatted.text : plain, list])
-    if !plain.isEmpty, !Self.isSame(plain, formatted.text) {
+    if !plain.isEmpty, !Self.isSame(plain, formatted) {
       members.reportOmission("its textContentHtml, which is not its textContent: \(formatted.text.excerpt)")
     }
     addLinks(&members, addresses)
+    if !images.isEmpty {
+      members.reportOmission("the images of its text that have no description: \(images.joined(separator: ", "))")
+    }
     if !formats.isEmpty {
       let names = HTMLText.Format.allCases.filter(formats.contains).map(\.rawValue)
       members.reportOmission("its formatting: \(names.joined(separator: ", "))")
     }
   }
 
-  /// Whether formatted text has nothing that the plain text lacks: it has no letters, or the same. White space and the
-  /// marks of lists differ.
-  private static func isSame(_ plain: String, _ formatted: String) -> Bool {
-    func letters(_ text: String) -> [Unicode.Scalar] {
-      text.unicodeScalars.filter(\.properties.isAlphabetic)
+  /// Whether formatted text has nothing that the plain text lacks: no letters or the same ones, and only digits and
+  /// emoji that the plain text has, too. White space and the marks of lists differ.
+  private static func isSame(_ plain: String, _ formatted: HTMLText) -> Bool {
+    func letters(_ text: String) -> [Unicode.Scalar] { text.unicodeScalars.filter(\.properties.isAlphabetic) }
+    func signs(_ text: String) -> [Unicode.Scalar] {
+      text.unicodeScalars.filter { scalar in
+        // The digits of a numbered list may be its marks.
+        let isDigit = scalar.properties.numericType != nil && !formatted.hasNumberedItems
+        return isDigit || scalar.properties.isEmojiPresentation
+      }
     }
-    let wanted = letters(formatted)
-    return wanted.isEmpty || wanted == letters(plain)
+    let wanted = letters(formatted.text)
+    guard wanted.isEmpty || wanted == letters(plain) else { return false }
+    var rest = signs(plain)[...]
+    return signs(formatted.text).allSatisfy { sign in
+      guard let place = rest.firstIndex(of: sign) else { return false }
+      rest = rest[(place + 1)...]
+      return true
+    }
   }
 
   private static func paragraphs(_ parts: [String]) -> String {
@@ -162,7 +178,7 @@ public struct KeepNote: Sendable {
 
   /// Appends each saved link: its title, address and description, unless the text contains them.
   private mutating func addLinks(_ members: inout KeepMemberReader, _ addresses: [String]) {
-    var links = KeepLinks(besides: text)
+    var links = SavedLinks(besides: text)
     for link in members.objects("annotations") {
       links.add(["title", "url", "description"].map { members.string($0, of: link, in: "annotations") })
     }

@@ -9,13 +9,13 @@ extension NoteFile {
       throw ParseError(line: 1, reason: "the file has \(bytes.count) bytes; at most \(Self.maximumSize) are allowed")
     }
     var reader = LineReader(bytes)
-    if reader.isFrontMatter {
-      try reader.readFrontMatter(into: &self)
-    }
+    let hasFrontMatter = reader.isFrontMatter
+    if hasFrontMatter { try reader.readFrontMatter(into: &self) }
     var rest = bytes[reader.position...]
     if rest.last == UInt8(ascii: "\n") {
       rest.removeLast()
-      if hasCarriageReturns, rest.last == UInt8(ascii: "\r") { rest.removeLast() }
+      // A file of our own has a front matter with line feeds; its text may end with a carriage return.
+      if hasCarriageReturns || !hasFrontMatter, rest.last == UInt8(ascii: "\r") { rest.removeLast() }
     }
     guard rest.count <= Self.maximumTextSize else {
       throw ParseError(

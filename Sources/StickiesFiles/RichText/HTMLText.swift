@@ -17,12 +17,17 @@ public struct HTMLText: Equatable, Sendable {
   public private(set) var addresses = [String]()
   /// The lost formatting.
   public private(set) var formats = Set<Format>()
+  /// The images without a description, of which the text has no trace: their addresses, in order.
+  package private(set) var images = [String]()
+  /// Whether the text has marks such as `1. `.
+  package private(set) var hasNumberedItems = false
 
   /// Parses a fragment of HTML or a complete document.
   public init(_ html: String) {
     var reader = HTMLReader(html)
     reader.read()
     (text, addresses, formats) = (String(reader.text), reader.addresses, reader.formats)
+    (images, hasNumberedItems) = (reader.images, reader.hasNumberedItems)
   }
 }
 
@@ -30,6 +35,8 @@ private struct HTMLReader {
   private(set) var text = String.UnicodeScalarView()
   private(set) var addresses = [String]()
   private(set) var formats = Set<HTMLText.Format>()
+  private(set) var images = [String]()
+  private(set) var hasNumberedItems = false
   private let source: [Unicode.Scalar]
   private var position = 0
   /// Whether a block ended and no text has followed on its line.
@@ -40,6 +47,8 @@ private struct HTMLReader {
   private var isWithinLine = false
   /// Whether the current line has only a list item's marker.
   private var isBehindMark = false
+  /// Whether the rest of the source has no end of a comment.
+  private var isCommentless = false
   /// Whether the rest of the source has no end of a tag.
   private var isTagless = false
   private var preformatted = 0
@@ -121,11 +130,17 @@ private struct HTMLReader {
       return nil
     }
     if source[place...].starts(with: "!--".unicodeScalars) {
+      // Browsers hide everything behind an unterminated comment. Here it is text, as an unterminated tag is.
+      guard !isCommentless else { return nil }
       place += 3
       while place < source.count, source[place] != "-" || !source[place...].starts(with: "-->".unicodeScalars) {
         place += 1
       }
-      position = min(place + 3, source.count)
+      guard place < source.count else {
+        isCommentless = true
+        return nil
+      }
+      position = place + 3
       return Tag(name: "", isEnd: false, attributes: [:])
     }
     var (words, word, quote) = ([String](), String.UnicodeScalarView(), Unicode.Scalar?.none)
@@ -175,7 +190,11 @@ private struct HTMLReader {
     case "input" where tag.attributes["type"] == "checkbox":
       put(tag.attributes["checked"] == nil ? "[ ] " : "[x] ")
     case "img":
-      if let words = tag.attributes["alt"], !words.isEmpty { put(words) }
+      if let words = tag.attributes["alt"], !words.isEmpty {
+        put(words)
+      } else {
+        images.append(tag.attributes["src"].map { $0.excerpt } ?? "without an address")
+      }
     case "pre":
       blockEdge()
       preformatted = max(0, preformatted + (tag.isEnd ? -1 : 1))
@@ -191,6 +210,7 @@ private struct HTMLReader {
     if let last = lists.last, let number = last {
       lists[lists.count - 1] = number + 1
       mark = "\(number + 1). "
+      hasNumberedItems = true
     }
     put(String(repeating: "  ", count: min(max(0, lists.count - 1), 9)) + mark)
     (isWithinLine, isBehindMark) = (false, true)

@@ -13,11 +13,23 @@ enum RichTextControlWords {
     if let letter = letters[word] { !["\n", "\t"].contains(letter) } else { false }
   }
 
+  /// The address in a field's instruction, `HYPERLINK "https://example.org"`; nil for another field, and for a link to
+  /// a place in the text.
+  static func address(ofLink instruction: String) -> String? {
+    let words = instruction.split(separator: " ", maxSplits: 1)
+    guard words.count == 2, words[0].uppercased() == "HYPERLINK" else { return nil }
+    var rest = words[1].drop { $0 == " " }
+    let isQuoted = rest.first == "\""
+    if isQuoted { rest = rest.dropFirst() }
+    let address = rest.prefix { $0 != (isQuoted ? "\"" : " ") }
+    return address.isEmpty || address.hasPrefix("\\") || address.hasPrefix("#") ? nil : String(address)
+  }
+
   /// Destinations whose groups contain no visible text.
   static let ignored: Set<String> = [
     "stylesheet", "info", "pict", "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf",
     "footnote", "annotation", "object", "filetbl", "revtbl", "listtable", "listoverridetable", "themedata",
-    "colorschememapping", "datastore", "latentstyles", "xmlnstbl", "rsidtbl", "nonshppict", "shp", "do", "fldinst",
+    "colorschememapping", "datastore", "latentstyles", "xmlnstbl", "rsidtbl", "nonshppict", "shp", "do",
     "comment", "bkmkstart", "bkmkend", "pn", "tc", "xe", "rxe", "generator", "private",
   ]
 }

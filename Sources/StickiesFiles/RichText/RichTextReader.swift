@@ -8,6 +8,8 @@ struct RichTextReader {
     case attachment
     /// The marker of a list item.
     case mark
+    /// The instruction of a field, which can have the address of a link.
+    case instruction
   }
 
   /// The state that a group's end restores.
@@ -31,6 +33,9 @@ struct RichTextReader {
   private var text = [UInt8]()
   private var mark = ""
   private var name = ""
+  private var instruction = ""
+  /// The addresses of the links, whose text need not show them.
+  private var addresses = [String]()
   private var page = CodePage.windows1252
   private var fonts = RichTextFonts()
   /// Unconverted bytes of one code page: a character can have two bytes, each in any notation.
@@ -93,7 +98,10 @@ struct RichTextReader {
     isOptional = false
     assert(groups.count < RichText.maximumDepth, "each open group has its outer state")
     switch (inner.destination, outer.destination) {
-    case (.attachment, .attachment), (.mark, .mark): break
+    case (.attachment, .attachment), (.mark, .mark), (.instruction, .instruction): break
+    case (.instruction, _):
+      if let address = RichTextControlWords.address(ofLink: instruction) { addresses.append(address) }
+      instruction = ""
     case (.attachment, _):
       let trimmed = name.split(separator: " ").joined(separator: " ")
       guard result.attachments.count < RichText.maximumTableSize else {
@@ -122,6 +130,12 @@ struct RichTextReader {
       }
       position += 1
     }
+    var links = SavedLinks(besides: String(decoding: text, as: UTF8.self))
+    for address in addresses { links.add([address]) }
+    if !links.paragraphs.isEmpty {
+      let gap = text.isEmpty ? "" : text.last == UInt8(ascii: "\n") ? "\n" : "\n\n"
+      try append((gap + links.paragraphs.joined(separator: "\n\n")).utf8)
+    }
     result.text = String(decoding: text, as: UTF8.self)
   }
 
@@ -146,7 +160,7 @@ struct RichTextReader {
     case .colors:
       if byte == UInt8(ascii: ";") { try endColor() }
       return
-    case .text, .mark, .attachment: break
+    case .text, .mark, .attachment, .instruction: break
     }
     if group.hasAttachment { return }
     switch fonts.letters(of: group.font) {
@@ -209,6 +223,7 @@ struct RichTextReader {
       try append(UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
     case .mark: if mark.utf8.count < 100 { mark.unicodeScalars.append(scalar) }
     case .attachment: if name.utf8.count < 1_000 { name.unicodeScalars.append(scalar) }
+    case .instruction: if instruction.utf8.count < 4_096 { instruction.unicodeScalars.append(scalar) }
     case .ignored, .fonts, .colors: break
     }
   }
@@ -269,8 +284,10 @@ struct RichTextReader {
     }
     if isOptional {
       isOptional = false
-      group.destination = .ignored
-      return
+      if word != "fldinst" || group.destination == .ignored {
+        group.destination = .ignored
+        return
+      }
     }
     try apply(word, number)
   }
@@ -354,6 +371,7 @@ struct RichTextReader {
     case ("colortbl", _): group.destination = .colors
     case ("listtext", _), ("pntext", _): group.destination = .mark
     case ("NeXTGraphic", _): group.destination = .attachment
+    case ("fldinst", _): group.destination = .instruction
     case ("f", _): group.font = Self.parameter(number)
     case ("fcharset", .fonts): try charset(Self.parameter(number))
     case ("red", .colors): color.red = number

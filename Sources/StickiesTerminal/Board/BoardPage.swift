@@ -84,7 +84,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
     ResultsRequest(
       entity: model.builtIn(Note.self).number,
       predicate: .equal(model.property(Note.self, \.board), .object(board)),
-      sort: [SortKey](Note.self, [\.number.ascending]), prefetching: RelationshipTree(Note.self, [\.tags]))
+      sort: [SortKey](Note.self, [\.number.ascending]), prefetch: RelationshipTree(Note.self, [\.tags]))
   }
 
   /// The links that begin at notes of a board.

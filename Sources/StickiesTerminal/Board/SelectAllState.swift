@@ -118,7 +118,7 @@ final class SelectAllState {
   private func counter(of condition: GraphPredicate) -> ResultsController {
     var request = board
     request.predicate = .all([board.predicate, condition])
-    request.prefetching = .none
+    request.prefetch = .none
     request.window = ResultsWindow(limit: 1)
     let counter = ResultsController(request, in: context)
     counter.delegate = listener

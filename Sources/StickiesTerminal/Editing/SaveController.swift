@@ -261,7 +261,7 @@ final class SaveController: BoardPart {
     for (id, broken) in Dictionary(grouping: violations, by: \.id).sorted(by: { $0.key < $1.key }) {
       guard let note = context.fault(id) as? Note, broken.allSatisfy({ $0.property == text }), let rule = broken.first
       else { continue }
-      sentences.append("“\(note.text.firstLine.prefix(40))”: \(rule.message).")
+      sentences.append("“\(note.text.firstLine.beginning(of: 40))”: \(rule.message).")
       texts.append(note.text)
       if editedNote?.id == id { delegate?.saveControllerDiscardsEdit(self) }
       if note.isInserted {

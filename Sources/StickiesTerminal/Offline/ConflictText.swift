@@ -47,23 +47,28 @@ struct ConflictText {
     var values = edit.conflicts.map { conflict in
       let who = [conflict.author, conflict.revision > 0 ? "revision \(conflict.revision)" : ""]
         .filter { !$0.isEmpty }.joined(separator: ", ")
-      let isDeleted = conflict.kind == .deleted
+      let mine = if let side = edit.mine(conflict) { text(side, conflict.property) } else { "" }
       return ConflictsView.Values(
-        name: name(conflict.property, of: conflict.id),
-        mine: isDeleted && conflict.mine.isNull ? "" : text(conflict.mine, conflict.property),
-        theirs: isDeleted ? "deleted" : text(conflict.theirs, conflict.property), author: who)
+        name: name(conflict.property, of: conflict.id), mine: mine,
+        theirs: text(OfflineReplica.ParkedEdit.theirs(conflict), conflict.property), author: who)
     }
-    let decided = Set(edit.conflicts.map(\.property))
-    for change in edit.changes where change.kind != .delete {
-      for item in change.edits where !decided.contains(item.property) {
-        guard let mine = text(item) else { continue }
-        values.append(ConflictsView.Values(name: name(item.property, of: change.id), mine: mine))
-      }
+    for (id, item) in edit.undisputed {
+      guard let mine = text(item) else { continue }
+      values.append(ConflictsView.Values(name: name(item.property, of: id), mine: mine))
     }
+    for id in edit.undisputedDeletes { values.append(ConflictsView.Values(name: name(of: id), mine: "deleted")) }
     for violation in edit.violations where violation.message != edit.message {
       values.append(ConflictsView.Values(name: name(violation.property, of: violation.id), theirs: violation.message))
     }
     return values
+  }
+
+  private func text(_ side: OfflineReplica.ConflictSide, _ property: PropertyNumber) -> String {
+    switch side {
+    case .value(let value): text(value, property)
+    case .deleted: "deleted"
+    case .changed: "changed"
+    }
   }
 
   private func text(_ value: Value, _ property: PropertyNumber) -> String {
@@ -80,7 +85,8 @@ struct ConflictText {
     }
   }
 
-  /// The user's own texts, for the clipboard; without any, the values by name.
+  /// The user's own texts, for the clipboard; without any, the values by name, or the JSON form of an edit that has no
+  /// values, such as an undo.
   var copied: String {
     let texts =
       edit.conflicts.compactMap(\.mine.stringValue)
@@ -90,6 +96,7 @@ struct ConflictText {
     var seen = Set<String>()
     let unique = texts.filter { !$0.isEmpty && seen.insert($0).inserted }
     if !unique.isEmpty { return unique.joined(separator: "\n") }
-    return values.map { "\($0.name) \($0.mine)" }.joined(separator: "\n")
+    let values = values.filter { !$0.mine.isEmpty }
+    return values.isEmpty ? edit.form : values.map { "\($0.name) \($0.mine)" }.joined(separator: "\n")
   }
 }

@@ -141,7 +141,7 @@ final class SyncController: BoardPart {
     }
   }
 
-  private func confirmDeletion(of objects: [ObjectID]) {
+  private func confirmDeletion(of objects: OfflineReplica.Everything) {
     if objects.isEmpty { return report("there is nothing to delete") }
     let what = objects.count == 1 ? "1 object" : "\(objects.count) objects"
     questions.ask(

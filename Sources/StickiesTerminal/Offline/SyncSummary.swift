@@ -26,7 +26,7 @@ enum SyncOperation: Sendable {
   /// Loads the copy again. Unsent edits stay and are sent, or are written to a file and removed.
   case resync(discardingUnsent: Bool)
   /// Deletes objects here and on the server.
-  case deleteEverywhere([ObjectID])
+  case deleteEverywhere(OfflineReplica.Everything)
   /// Sends a parked edit again.
   case retry(Int64)
   /// Sends another form of a parked edit.
@@ -40,7 +40,7 @@ struct SyncLink {
   /// Runs an operation while the board is disconnected; answers with a sentence about what was done.
   var run: (_ operation: SyncOperation, _ done: @escaping (Result<String, Refusal>) -> Void) -> Void
   /// The objects that a delete of everything would delete.
-  var everything: (_ done: @escaping (Result<[ObjectID], Refusal>) -> Void) -> Void
+  var everything: (_ done: @escaping (Result<OfflineReplica.Everything, Refusal>) -> Void) -> Void
   /// The number of later edits that are discarded with a parked one.
   var dependents: (Int64) throws -> Int
   /// The revision above which objects have unsent edits; nil with a server.

@@ -83,7 +83,8 @@ public final class LayoutCache {
       count += 1
     }
     var first = String(text[..<end])
-    while let last = first.last, last == " " || last == "\t" { first.removeLast() }
+    // By scalars: comparing characters normalizes them, which takes long for one with many marks.
+    while let last = first.unicodeScalars.last, last == " " || last == "\t" { first.unicodeScalars.removeLast() }
     let title = TruncatedLine(first, width: titleWidth, cut: cut)
     var start = text.startIndex
     // A title that fits is not repeated in the body.

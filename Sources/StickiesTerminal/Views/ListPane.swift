@@ -1,3 +1,4 @@
+import GraphModel
 import TerminalCells
 
 /// A row of a list of notes.
@@ -196,7 +197,7 @@ extension Grid {
   /// Changes the style of parts of a text that was drawn from `x` on. Ranges are clamped to the text.
   mutating func highlight(_ ranges: [Range<Int>], of text: String, x: Int, y: Int, _ style: Style, clip: Rect) {
     guard !ranges.isEmpty else { return }
-    let shown = text.prefix(1000)
+    let shown = text.beginning(of: 1000)
     var column = x
     var offset = 0
     for character in shown {

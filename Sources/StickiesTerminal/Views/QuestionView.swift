@@ -1,3 +1,4 @@
+import GraphModel
 import TerminalCells
 
 /// Draws a question: the message, an endangered text if there is one, and a button for each answer.
@@ -64,7 +65,7 @@ public struct QuestionView: Hashable, Sendable {
 
   /// The rows of a text, up to a limit.
   private static func rows(_ text: String, width: Int, limit: Int) -> [String] {
-    let shown = String(text.prefix(4000))
+    let shown = String(text.beginning(of: 4000))
     let layout = TextLayout(shown, width: width)
     return layout.rows.indices.prefix(limit).map { String(layout.shown($0, of: shown)) }
   }

@@ -1,3 +1,4 @@
+import GraphModel
 import TerminalCells
 
 extension Rect {
@@ -43,29 +44,32 @@ struct TruncatedLine: Hashable, Sendable {
   let isCut: Bool
 
   /// Truncates a text to a width, with `cut` in place of the rest. At most 1,000 characters are read, because they
-  /// may be invisible.
+  /// may be invisible, and as many of their marks as `beginning(of:)` allows.
   init(_ text: String, width: Int, cut: Character) {
     guard width > 0 else {
       self.init("", 0, !text.isEmpty)
       return
     }
+    let beginning = text.beginning(of: 1000)
+    var isCut = beginning.endIndex < text.endIndex
     var shown = ""
     var column = 0
-    var count = 0
-    for character in text {
+    for character in beginning {
       let columns = CellText.width(of: character)
-      count += 1
-      if column + columns > width || count > 1000 {
-        // The last column is for the mark.
-        while column >= width, !shown.isEmpty { column -= CellText.width(of: shown.removeLast()) }
-        shown.append(cut)
-        self.init(shown, column + 1, true)
-        return
+      if column + columns > width {
+        isCut = true
+        break
       }
       shown.append(character)
       column += columns
     }
-    self.init(shown, column, false)
+    if isCut {
+      // The last column is for the mark.
+      while column >= width, !shown.isEmpty { column -= CellText.width(of: shown.removeLast()) }
+      shown.append(cut)
+      column += 1
+    }
+    self.init(shown, column, isCut)
   }
 
   private init(_ text: String, _ width: Int, _ isCut: Bool) {

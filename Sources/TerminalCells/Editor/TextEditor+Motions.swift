@@ -79,7 +79,7 @@ extension TextEditor {
   }
 
   private static func isWord(_ character: Character) -> Bool {
-    character.isLetter || character.isNumber || character == "_"
+    character.isLetter || character.isNumber || character.utf8.count == 1 && character == "_"
   }
 
   func wordLeft(of from: Int) -> Int {

@@ -18,7 +18,7 @@ public enum CellText {
 
   /// Returns the columns of a character.
   public static func width(of character: Character) -> Int {
-    if let ascii = character.asciiValue, character != "\r\n" { return ascii == 9 ? tabWidth : 1 }
+    if let ascii = ascii(character), character != "\r\n" { return ascii == 9 ? tabWidth : 1 }
     var width = 0
     eachGlyph(of: character) { width += $0.width }
     return width
@@ -36,9 +36,17 @@ public enum CellText {
     return found
   }
 
+  /// The value of an ASCII character; a line feed for `\r\n`.
+  ///
+  /// The size is checked first, because comparing characters normalizes them, as `asciiValue` does: a letter with a
+  /// hundred thousand marks would take seconds.
+  static func ascii(_ character: Character) -> UInt8? { character.utf8.count <= 2 ? character.asciiValue : nil }
+
   static func eachGlyph(of character: Character, _ body: (Glyph) -> Void) {
-    if let ascii = character.asciiValue, ascii >= 0x20, ascii < 0x7F { return body(Glyph(bits: UInt64(ascii))) }
-    if character == "\r\n" { return body(Glyph("\u{240A}")) }
+    if let ascii = ascii(character) {
+      if ascii >= 0x20, ascii < 0x7F { return body(Glyph(bits: UInt64(ascii))) }
+      if character == "\r\n" { return body(Glyph("\u{240A}")) }
+    }
     var waiting: Glyph?
     var isAfterJoiner = false
     for scalar in character.unicodeScalars {

@@ -40,7 +40,8 @@ public struct TextLayout: Hashable, Sendable {
         continue
       }
       let columns = CellText.width(of: character)
-      let isBlank = character == " " || character == "\t"
+      // A longer character is not compared, because that would normalize it.
+      let isBlank = length == 1 && (character == " " || character == "\t")
       if !isBlank, column + columns > width, offset > start {
         if let place = breakAt {
           rows.append(Row(range: start..<place, visible: start..<place, endsLine: false))

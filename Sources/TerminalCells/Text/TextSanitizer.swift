@@ -52,7 +52,9 @@ public enum TextSanitizer {
       default:
         let isWritten = target == .file || isTag || !(isHidden(scalar) || isLineSeparator(scalar))
         if isControl(scalar) || !isWritten {
-          result.append(contentsOf: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}".unicodeScalars)
+          // One by one: appending a sequence copies the text.
+          let escape = "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+          for letter in escape.unicodeScalars { result.append(letter) }
         } else {
           result.append(scalar)
         }

@@ -26,7 +26,7 @@ struct NoteChangeArguments: ParsableArguments {
 }
 
 struct Move: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Move a note on its board.")
+  static let configuration = CommandConfiguration(commandName: "move", abstract: "Move a note on its board.")
 
   @OptionGroup var note: NoteChangeArguments
   @Argument(help: ArgumentHelp("The new top left corner, in points, such as -10,20.", valueName: "X,Y"))
@@ -39,7 +39,8 @@ struct Move: AsyncParsableCommand {
 }
 
 struct Resize: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Change the width and height of a note.")
+  static let configuration = CommandConfiguration(
+    commandName: "resize", abstract: "Change the width and height of a note.")
 
   @OptionGroup var note: NoteChangeArguments
   @Argument(
@@ -65,7 +66,8 @@ struct ColorCommand: AsyncParsableCommand {
 }
 
 struct Raise: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Put a note above all others on its board.")
+  static let configuration = CommandConfiguration(
+    commandName: "raise", abstract: "Put a note above all others on its board.")
 
   @OptionGroup var note: NoteChangeArguments
 
@@ -74,7 +76,8 @@ struct Raise: AsyncParsableCommand {
 }
 
 struct Lower: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Put a note below all others on its board.")
+  static let configuration = CommandConfiguration(
+    commandName: "lower", abstract: "Put a note below all others on its board.")
 
   @OptionGroup var note: NoteChangeArguments
 
@@ -125,7 +128,7 @@ struct TagCommand: AsyncParsableCommand {
 }
 
 struct Untag: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Remove tags from a note.")
+  static let configuration = CommandConfiguration(commandName: "untag", abstract: "Remove tags from a note.")
 
   @OptionGroup var note: NoteChangeArguments
   @Argument(help: "The names of the tags.")

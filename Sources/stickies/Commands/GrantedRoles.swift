@@ -51,7 +51,7 @@ struct GrantedRoles {
         } else {
           "everything"
         }
-      return "\n\(label)\(line.role) on \(place)"
+      return "\n\(label)\(TextTable.visible("\(line.role) on \(place)"))"
     }
     let more = lines.count - shown.count
     return shown.joined() + (more > 0 ? "\n\(label)and \(more) more" : "")

@@ -50,7 +50,8 @@ struct ImportCommand: AsyncParsableCommand {
           ]))
       } else {
         for skip in result.skipped.prefix(Self.maximumSkipLines) {
-          shell.output.print("skipped \(skip.file): \(skip.reason)")
+          // File names, and what the files contain, are untrusted text.
+          shell.output.print("skipped \(TextTable.visible(skip.file)): \(TextTable.visible(skip.reason))")
         }
         let more = result.skipped.count - Self.maximumSkipLines
         if more > 0 { shell.output.print("… and \(more) more; --json lists all of them") }
@@ -63,6 +64,7 @@ struct ImportCommand: AsyncParsableCommand {
 
 struct Export: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "export",
     abstract: "Print the whole graph as JSON Lines, or write a board into a folder of Markdown files.",
     discussion: "JSON Lines have one object per line, referenced objects first. With --board and --to each note of a "
       + "board becomes a file; sync-folder sends your edits of the files.")

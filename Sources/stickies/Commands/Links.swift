@@ -42,7 +42,8 @@ struct LinkCommand: AsyncParsableCommand {
 }
 
 struct Unlink: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Remove all links from one note to another.")
+  static let configuration = CommandConfiguration(
+    commandName: "unlink", abstract: "Remove all links from one note to another.")
 
   @OptionGroup var notes: LinkEndArguments
 

@@ -27,7 +27,7 @@ struct NoteFilterArguments: ParsableArguments {
 }
 
 struct List: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "List the notes of all boards.")
+  static let configuration = CommandConfiguration(commandName: "list", abstract: "List the notes of all boards.")
 
   @OptionGroup var options: CommonOptions
   @OptionGroup var filter: NoteFilterArguments
@@ -74,7 +74,7 @@ struct List: AsyncParsableCommand {
 
 struct Search: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List the notes that contain all of these words.")
+    commandName: "search", abstract: "List the notes that contain all of these words.")
 
   @OptionGroup var options: CommonOptions
   @Argument(help: "Words, or the beginnings of words.")

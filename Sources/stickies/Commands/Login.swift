@@ -18,7 +18,7 @@ import StickiesModel
 
 struct Login: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Log in to a daemon with a token.",
+    commandName: "login", abstract: "Log in to a daemon with a token.",
     discussion: """
       Reads the token, which the daemon's owner makes with "stickiesd token create", from standard input or a \
       file. No option takes the token itself, because other users can see the options of a program. If the daemon \
@@ -60,7 +60,7 @@ struct Login: AsyncParsableCommand {
       if shell.output.json {
         shell.output.print(JSON.object([.init("address", .string("\(client.address)")), .init("name", .string(name))]))
       } else {
-        shell.output.print("logged in to \(client.address) as \(name)")
+        shell.output.print("logged in to \(client.address) as \(TextTable.visible(name))")
       }
     }
   }
@@ -78,7 +78,7 @@ struct Login: AsyncParsableCommand {
             .init("link", .string(link)), .init("milliseconds", .integer(Int64(clamping: code.milliseconds))),
           ]))
       } else {
-        shell.output.print(link)
+        shell.output.print(TextTable.visible(link))
       }
     }
   }
@@ -104,7 +104,7 @@ struct Login: AsyncParsableCommand {
 
 struct Logout: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Forget the token for a daemon.",
+    commandName: "logout", abstract: "Forget the token for a daemon.",
     discussion: """
       The token stays valid until it expires or the daemon's owner revokes it (stickiesd token revoke). No daemon needs \
       to run.
@@ -132,7 +132,7 @@ struct Logout: AsyncParsableCommand {
 
 struct Whoami: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show the name under which your changes are kept, and how the daemon knows it.")
+    commandName: "whoami", abstract: "Show the name under which your changes are kept, and how the daemon knows it.")
 
   @OptionGroup var options: CommonOptions
 
@@ -154,7 +154,8 @@ struct Whoami: AsyncParsableCommand {
           ]))
       } else {
         let reason = "\(identity.sentence), at \(shell.client.address)"
-        shell.output.print("\(welcome.author)\n\(reason)\nrole \(welcome.role)\(roles.text("  "))")
+        let role = TextTable.visible(welcome.role)
+        shell.output.print("\(TextTable.visible(welcome.author))\n\(reason)\nrole \(role)\(roles.text("  "))")
       }
     }
   }

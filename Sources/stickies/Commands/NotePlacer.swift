@@ -117,7 +117,10 @@ struct BoardLayoutReader {
     var frames = [NoteLayout.Frame]()
     let properties = [NoteProperties.x, NoteProperties.y, NoteProperties.width, NoteProperties.height]
     let names = properties.map(\.name)
-    for try await chunk in client.rows(of: NoteProperties.entity, names.joined(separator: ","), where: isOnBoard) {
+    let rows = client.rows(of: NoteProperties.entity, names.joined(separator: ","), where: isOnBoard)
+    // The frame of a damaged note is unknown, and must not prevent inserts on its board.
+    rows.omitsDamage = true
+    for try await chunk in rows {
       for row in chunk {
         frames.append(Self.frame(ofNote: Dictionary(uniqueKeysWithValues: names.map { ($0, row[$0] ?? .null) })))
       }

@@ -6,7 +6,7 @@ import StickiesKit
 import StickiesModel
 
 struct Add: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Add a note.")
+  static let configuration = CommandConfiguration(commandName: "add", abstract: "Add a note.")
 
   @OptionGroup var options: CommonOptions
   @Argument(help: "The note's text, in one word or several; - reads standard input.")
@@ -88,7 +88,7 @@ struct Add: AsyncParsableCommand {
 }
 
 struct Show: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Show everything about one note.")
+  static let configuration = CommandConfiguration(commandName: "show", abstract: "Show everything about one note.")
 
   @OptionGroup var note: NoteChangeArguments
   @OptionGroup var past: PastOption
@@ -152,6 +152,10 @@ struct EditCommand: AsyncParsableCommand {
   @MainActor
   private func edit(_ note: ObjectImage, _ old: String, _ property: Property, _ shell: CommandContext) async throws {
     let editor = try await Editor.edit(old)
+    guard editor.wasWritten else {
+      shell.output.message("the editor saved nothing; a text that it saves later stays in \(editor.file)")
+      return shell.output.show(note)
+    }
     let place = "your text is in \(editor.file)"
     let interruption = Interruption(place)
     defer { withExtendedLifetime(interruption) {} }
@@ -180,7 +184,7 @@ struct EditCommand: AsyncParsableCommand {
 
 struct Delete: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Delete notes and their links in one commit; undo restores them.")
+    commandName: "delete", abstract: "Delete notes and their links in one commit; undo restores them.")
 
   @OptionGroup var options: CommonOptions
   @Argument(help: "The notes' numbers or ids.")

@@ -19,7 +19,7 @@ import TerminalCells
 
 struct Open: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show and edit a board in this terminal.",
+    commandName: "open", abstract: "Show and edit a board in this terminal.",
     discussion: """
       Each note is a window. You see the changes of others as they happen, and others see your changes as you type. \
       ? shows all keys, F10 opens the menus, q leaves. If the daemon stops, the board stays open, and your changes are \
@@ -81,7 +81,7 @@ struct Open: AsyncParsableCommand {
         shell.output.message("the program ended before it read the editor's text, which is in \(file)")
       }
       for file in Editor.leftFiles {
-        shell.output.message("an editor returned at once; the text that it saved later is in \(file)")
+        shell.output.message("an editor saved nothing before it returned; a text that it saved later is in \(file)")
       }
       if code != 0 || session.loss != nil { throw ExitCode(code == 0 ? 1 : code) }
     }

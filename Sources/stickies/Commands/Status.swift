@@ -6,7 +6,8 @@ import GraphWire
 import StickiesKit
 
 struct Status: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Show the state of the daemon and its store.")
+  static let configuration = CommandConfiguration(
+    commandName: "status", abstract: "Show the state of the daemon and its store.")
 
   @OptionGroup var options: CommonOptions
 
@@ -30,9 +31,12 @@ struct Status: AsyncParsableCommand {
       JSON.Member("server", .string(status.server)), .init("address", .string(client.address.description)),
       .init("transport", .string(TransportDescription.text(client))), .init("user", .string(client.author)),
       .init("established", .string(Identity(client).rawValue)), .init("role", .string(role(client))),
-      .init("grants", roles.json), .init("process", .integer(Int64(status.process))),
-      .init("data", .string(status.location)),
+      .init("grants", roles.json),
     ]
+    // The daemon withholds them from users with a role.
+    if !status.location.isEmpty {
+      members += [.init("process", .integer(Int64(status.process))), .init("data", .string(status.location))]
+    }
     if !hidesFigures(status) {
       members += [
         .init("size", .integer(Int64(status.size))), .init("commitLogSize", .integer(Int64(status.commitLogSize))),
@@ -58,25 +62,30 @@ struct Status: AsyncParsableCommand {
   @MainActor
   private static func text(_ status: ServerStatus, _ roles: GrantedRoles, _ client: GraphClient) -> String {
     """
-    server         \(status.server) (process \(status.process)) at \(client.address)
+    server         \(TextTable.visible(status.server))\(process(status)) at \(client.address)
     transport      \(TransportDescription.text(client))
-    user           \(client.author) (\(role(client)))
+    user           \(TextTable.visible(client.author)) (\(role(client)))
     identity       \(Identity(client).sentence)\(roles.text("rights         "))
-    data           \(status.location)
-    \(status.web.isEmpty ? "" : "web board      \(status.web)\n")\
+    \(status.location.isEmpty ? "" : "data           \(TextTable.visible(status.location))\n")\
+    \(status.web.isEmpty ? "" : "web board      \(TextTable.visible(status.web))\n")\
     \(sizes(status))\
     revision       \(status.head.revision)
     oldest kept    \(status.oldest)\
     \(nextNumber(status, client.context.model).map { "\nnext note      #\($0)" } ?? "")\
     \(sessions(status))\
-    \(status.failure.isEmpty ? "" : "\ncommits        refused: \(status.failure)")\
-    \(status.exposures.map { "\nwarning        \($0)" }.joined())
+    \(status.failure.isEmpty ? "" : "\ncommits        refused: \(TextTable.visible(status.failure))")\
+    \(status.exposures.map { "\nwarning        \(TextTable.visible($0))" }.joined())
     """
   }
 
   /// Whether the daemon withholds the figures that count everything, from a user who sees a part of it. A store has a
   /// size.
   private static func hidesFigures(_ status: ServerStatus) -> Bool { status.size == 0 }
+
+  /// The number of the process; empty if the daemon withholds it.
+  private static func process(_ status: ServerStatus) -> String {
+    status.process == 0 ? "" : " (process \(status.process))"
+  }
 
   /// The lines with the sizes.
   private static func sizes(_ status: ServerStatus) -> String {

@@ -8,7 +8,7 @@ import StickiesKit
 
 struct Watch: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print each change as it happens, of everything or of matching notes.",
+    commandName: "watch", abstract: "Print each change as it happens, of everything or of matching notes.",
     discussion: "Runs until Ctrl-C. With --json each line is a commit.")
 
   @OptionGroup var options: CommonOptions

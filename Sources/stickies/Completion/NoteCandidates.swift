@@ -35,7 +35,7 @@ enum NoteCandidates {
     return try await images(entity, "-\(number.name)", client).map { image in
       CompletionCandidate(
         word: image[number].json(kind: .integer).text,
-        text: String(TextTable.firstLine(image.text(of: text)).prefix(40)))
+        text: String(TextTable.firstLine(image.text(of: text)).beginning(of: 40)))
     }
   }
 

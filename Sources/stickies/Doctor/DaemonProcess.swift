@@ -44,10 +44,28 @@ struct DaemonProcess {
     if isMaintenance {
       return ("\(name) has the store and serves no clients", "wait until it ends, then start stickiesd")
     }
+    let end = "end it with kill \(process) and start stickiesd again"
+    if isSuspended {
+      let mend = "resume it with kill -CONT \(process), or \(end)"
+      return ("\(name) is suspended and does not answer at \(address)", mend)
+    }
+    let other = "give an address that it serves with --server, or \(end)"
+    // A daemon whose socket was removed creates it again after some seconds.
+    let isMissing = if case .unix(let path) = address { access(path, F_OK) != 0 } else { false }
     return (
       "\(name) runs but does not answer at \(address)",
-      "give an address that it serves with --server, or end it with kill \(process) and start stickiesd again"
+      isMissing ? "try again in a few seconds, because a daemon restores its socket; otherwise \(other)" : other
     )
+  }
+
+  /// Whether the process is stopped by a signal, or by a debugger.
+  var isSuspended: Bool {
+    guard let descriptor = Self.opened("/proc/\(process)/stat"), let bytes = Self.contents(of: descriptor) else {
+      return false
+    }
+    // The state follows the program's name, which is in parentheses and may contain some.
+    let state = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?.split(separator: " ").first
+    return state == "T" || state == "t"
   }
 
   /// The process that holds the lock of `data`, otherwise one that listens on `address`.

@@ -9,6 +9,7 @@ import StickiesModel
 /// `stickies doctor`: checks for common problems and advises how to fix them.
 struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "doctor",
     abstract: "Find problems of the connection, the daemon and this machine, and print remedies.",
     discussion: """
       Checks the address, the daemon and its version and model, the disk, the clocks and the terminal. Exit codes: 0 \
@@ -81,6 +82,12 @@ struct Doctor: AsyncParsableCommand {
     } catch {
       let greeting = ConnectionProbe.greeting(of: address)
       if error is WelcomeTimeout, greeting == nil {
+        if choice.isHere,
+          let process = DaemonProcess.find(for: address, data: ProcessEnvironment.current.dataDirectory)
+        {
+          let (message, mend) = process.explanation(address)
+          return ([CheckResult("daemon", .problem, message, mend: mend)], nil)
+        }
         return (
           [
             CheckResult(
@@ -134,8 +141,9 @@ struct Doctor: AsyncParsableCommand {
           mend: "look into its log, and start it again"))
       return (findings, nil)
     }
-    findings.append(
-      CheckResult("store", .fine, "revision \(status.head.revision), \(status.size) bytes in \(status.location)"))
+    // The daemon withholds size and place from users with a role.
+    let place = status.location.isEmpty ? "" : ", \(status.size) bytes in \(status.location)"
+    findings.append(CheckResult("store", .fine, "revision \(status.head.revision)\(place)"))
     for exposure in status.exposures { findings.append(CheckResult("network", .warning, exposure)) }
     if !status.failure.isEmpty {
       findings.append(CheckResult("commits", .problem, "commits are refused: \(status.failure)"))

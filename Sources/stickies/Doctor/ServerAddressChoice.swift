@@ -38,6 +38,10 @@ struct ServerAddressChoice {
   func noDaemon(_ code: Int32) async -> CheckResult {
     let running = DaemonProcess.find(for: address, data: ProcessEnvironment.current.dataDirectory)
     let elsewhere = others(running)
+    if case .unix(let path) = address, Self.isOtherFile(path) {
+      return CheckResult(
+        "daemon", .problem, "\(path) is a file, not a socket", mend: "give another address, or remove that file")
+    }
     // A running daemon must end before another one can serve its store.
     if elsewhere == nil, isHere, let running {
       let (message, mend) = running.explanation(address)
@@ -69,10 +73,6 @@ struct ServerAddressChoice {
       return CheckResult(
         "daemon", .problem, "the socket \(path) belongs to user \(state.st_uid) and you may not use it",
         mend: "use that account, or start your own daemon: stickiesd --listen with another address")
-    }
-    if state.st_mode & S_IFMT != S_IFSOCK {
-      return CheckResult(
-        "daemon", .problem, "\(path) is a file, not a socket", mend: "give another address, or remove that file")
     }
     if code == ECONNREFUSED {
       return CheckResult(

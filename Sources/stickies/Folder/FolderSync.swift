@@ -140,7 +140,7 @@ struct FolderSync {
     list.send(edits: edits, new: new, replica: shell.client.context.replica.id, after: head.revision)
     try folder.write(list)
     progress.show("sending \(draft.changes.count) changes")
-    _ = try await shell.client.commit(draft.changes, policy: .error)
+    try await shell.client.commit(draft.changes, policy: .error)
     list.completeSending(notes: try await NoteFileConverter(shell).notes(origins: new.map(\.origin)))
     try folder.write(list)
     result.edited += edits.count

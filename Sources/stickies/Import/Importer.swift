@@ -12,7 +12,7 @@ struct Importer {
   let progress: ProgressLine
 
   func run(_ batch: ImportBatch) async throws -> ImportResult {
-    let batch = batch.withinRules()
+    let batch = try await withStoredKeepOrigins(batch.withinRules())
     var result = ImportResult()
     result.skipped = batch.skipped
     progress.show("comparing \(batch.notes.count) notes")
@@ -52,7 +52,7 @@ struct Importer {
 
   private func commit(_ parts: ImportTransactions) async throws {
     guard parts.count > 1 else {
-      for part in parts { _ = try await shell.client.commit(part, policy: .storeTrump) }
+      for part in parts { try await shell.client.commit(part, policy: .storeTrump) }
       return
     }
     let undo = UndoGroup(scope: shell.client.context.replica.id, group: 1, name: "Import")

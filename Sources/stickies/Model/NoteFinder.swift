@@ -24,7 +24,7 @@ struct NoteFinder {
 
   /// The note that was made without the daemon and had a number of the replica then.
   private func note(_ provisional: Int64) async throws -> ObjectImage {
-    let number = try OfflineConnection.assignedNumber(for: provisional) ?? provisional
+    let number = try OfflineConnection.assignedNumber(for: provisional, by: shell.server) ?? provisional
     let found = try await shell.images(
       of: NoteProperties.entity, where: .equal(NoteProperties.number, .integer(number)))
     if let note = found.first { return note }

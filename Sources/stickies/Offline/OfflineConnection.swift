@@ -22,36 +22,59 @@ enum OfflineConnection {
     return OfflineReplica(in: environment.dataDirectory + "/replicas", name: name)
   }
 
-  /// The number that the daemon has assigned in place of a provisional one; nil if it has not.
-  static func assignedNumber(for provisional: Int64) throws -> Int64? {
-    guard let unsent = try replica(of: nil).unsentFile() else { return nil }
+  /// The number that the daemon at an address has assigned in place of a provisional one; nil if it has not.
+  static func assignedNumber(for provisional: Int64, by address: ServerAddress?) throws -> Int64? {
+    guard let unsent = try replica(of: address).unsentFile() else { return nil }
     defer { unsent.close() }
     return try unsent.assignedNumber(for: provisional)
   }
 
-  /// Connects with `online`, or opens the copy.
+  /// Connects with `online`, or opens the copy. A client that reconnects and begins with the copy moves to the daemon
+  /// when it answers.
   /// - Throws: the error of the connection if there is no copy.
   static func connect(
     to address: ServerAddress?, security: TransportSecurity, reconnects: Bool,
     online: @MainActor () async throws -> GraphClient
   ) async throws -> GraphClient {
     let replica = try replica(of: address)
-    guard let state = try state(of: replica) else { return try await online() }
-    if state == .off { return try await open(replica, "sync is off") }
+    guard let unsent = try replica.unsentFile() else { return try await online() }
+    // Until the copy has opened it, too: the last one that closes the file writes SQLite's log back, with two syncs.
+    defer { unsent.close() }
+    let moves = reconnects ? connectForReplica(address, security) : nil
+    if try unsent.replica.state == .off { return try await open(replica, unsent, "sync is off", moves) }
     let client: GraphClient
     do {
       client = try await online()
     } catch is ConnectFailure {
-      return try await open(replica, "no daemon answers")
+      return try await open(replica, unsent, "no daemon answers", moves)
     }
-    do {
-      let report = try await replica.synchronize { try await connection(address, security, $0) }
-      if report.parked > 0 { message(parkedSentence(report.parked)) }
-    } catch let refusal as Refusal {
-      // The command itself always works with the daemon.
-      if refusal.code != .conflict { message("sync failed: \(refusal.message)") }
-    }
+    let report = await synchronize(replica, address, security)
+    if let report, report.parked > 0 { message(parkedSentence(report.parked)) }
     return client
+  }
+
+  /// Sends and receives. A failure is reported only: the command itself always works with the daemon.
+  private static func synchronize(
+    _ replica: OfflineReplica, _ address: ServerAddress?, _ security: TransportSecurity
+  ) async -> SyncReport? {
+    do {
+      return try await replica.synchronize { try await connection(address, security, $0) }
+    } catch {
+      let refusal = error as? Refusal
+      // Another program that synchronizes does it for this one.
+      if refusal?.code == .conflict { return nil }
+      let sentence = if let refusal { refusal.message } else { "\(error)" }
+      message("sync failed: \(sentence)")
+      return nil
+    }
+  }
+
+  private typealias ConnectForReplica = @Sendable (UniqueID?, isolated any Actor) async throws -> GraphClient
+
+  private static func connectForReplica(
+    _ address: ServerAddress?, _ security: TransportSecurity
+  ) -> ConnectForReplica {
+    { id, actor in try await Stickies.connectForReplica(id, to: address, security: security, actor: actor) }
   }
 
   /// Connects a program that stays open: it moves between the daemon and this computer's copy while it runs.
@@ -62,9 +85,7 @@ enum OfflineConnection {
     to address: ServerAddress?, security: TransportSecurity, online: @MainActor () async throws -> GraphClient
   ) async throws -> GraphClient {
     let replica = try replica(of: address)
-    let connect: @Sendable (UniqueID?, isolated any Actor) async throws -> GraphClient = { id, actor in
-      try await Stickies.connectForReplica(id, to: address, security: security, actor: actor)
-    }
+    let connect = connectForReplica(address, security)
     let state = try state(of: replica)
     let isRemote = if let named = try address ?? ProcessEnvironment.current.server { !named.isLoopback } else { false }
     if state == .off || state != nil && isRemote {
@@ -82,20 +103,13 @@ enum OfflineConnection {
       guard state != nil else { throw failure }
       return try await openMoving(replica, connect)
     }
-    if state != nil {
-      do {
-        _ = try await replica.synchronize { try await connection(address, security, $0) }
-      } catch let refusal as Refusal {
-        if refusal.code != .conflict { message("sync failed: \(refusal.message)") }
-      }
-    }
+    if state != nil { _ = await synchronize(replica, address, security) }
     replica.keep(client, connect: connect)
     return client
   }
 
   private static func openMoving(
-    _ replica: OfflineReplica,
-    _ connect: @escaping @Sendable (UniqueID?, isolated any Actor) async throws -> GraphClient
+    _ replica: OfflineReplica, _ connect: @escaping ConnectForReplica
   ) async throws -> GraphClient {
     try await replica.openMoving(
       model: StickiesModel.model, classes: StickiesModel.classes,
@@ -108,21 +122,24 @@ enum OfflineConnection {
     return try unsent.replica.state
   }
 
-  private static func open(_ replica: OfflineReplica, _ reason: String) async throws -> GraphClient {
-    let client = try await replica.open(
-      model: StickiesModel.model, classes: StickiesModel.classes,
-      options: GraphClient.Options(author: ProcessEnvironment.current.author))
-    let counts = try counts(of: replica)
+  /// Opens the copy, and says so.
+  /// - Parameter connect: connects to the daemon when it answers; nil for a client that stays with the copy.
+  private static func open(
+    _ replica: OfflineReplica, _ unsent: UnsentFile, _ reason: String, _ connect: ConnectForReplica?
+  ) async throws -> GraphClient {
+    let counts = try unsent.counts()
+    let client: GraphClient
+    if let connect {
+      client = try await openMoving(replica, connect)
+    } else {
+      client = try await replica.open(
+        model: StickiesModel.model, classes: StickiesModel.classes,
+        options: GraphClient.Options(author: ProcessEnvironment.current.author))
+    }
     let waiting = counts.unsent == 0 ? "" : ", \(Output.count(counts.unsent, "edit")) not sent yet"
     let parked = counts.parked == 0 ? "" : ", \(counts.parked) in conflict (stickies sync conflicts)"
     message("\(reason): working on this computer's copy\(waiting)\(parked)")
     return client
-  }
-
-  private static func counts(of replica: OfflineReplica) throws -> (unsent: Int, parked: Int) {
-    guard let unsent = try replica.unsentFile() else { return (0, 0) }
-    defer { unsent.close() }
-    return try unsent.counts()
   }
 
   /// A connection to the daemon that acts for the replica.

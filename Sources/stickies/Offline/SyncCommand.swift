@@ -25,14 +25,24 @@ struct SyncCommand: ParsableCommand {
 
   struct On: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Keep a copy of the notes on this computer, and send and receive edits.")
+      commandName: "on", abstract: "Keep a copy of the notes on this computer, and send and receive edits.",
+      discussion: "If there is a copy and no daemon answers, the edits are sent when it does.")
     @OptionGroup var options: CommonOptions
 
     @MainActor
     func run() async throws {
       let (address, replica) = (try options.address, try OfflineConnection.replica(of: options.address))
-      let report = try await options.connecting { security in
-        try await replica.turnOn { try await OfflineConnection.connection(address, security, $0) }
+      let report: SyncReport
+      do {
+        report = try await options.connecting { security in
+          try await replica.turnOn { try await OfflineConnection.connection(address, security, $0) }
+        }
+      } catch let failure as ConnectFailure {
+        // The daemon need not make a copy that is there.
+        guard replica.exists else { throw failure }
+        try replica.setOn()
+        OfflineConnection.message("no daemon answers: your edits are sent when it does")
+        return try SyncOutput(options, replica).show()
       }
       try SyncOutput(options, replica).show(report)
     }
@@ -40,7 +50,7 @@ struct SyncCommand: ParsableCommand {
 
   struct Off: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Stop sending and receiving; the copy and the edits stay.",
+      commandName: "off", abstract: "Stop sending and receiving; the copy and the edits stay.",
       discussion: "The commands work on the copy until \"stickies sync on\", also if the daemon could be reached.")
     @OptionGroup var options: CommonOptions
 
@@ -65,7 +75,7 @@ struct SyncCommand: ParsableCommand {
 
   struct Now: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Send the edits and receive those of others.",
+      commandName: "now", abstract: "Send the edits and receive those of others.",
       discussion: "Every other command does it, too, if it can.")
     @OptionGroup var options: CommonOptions
 

@@ -11,7 +11,7 @@ import StickiesModel
 extension SyncCommand {
   struct Conflicts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "List the edits that the daemon has refused, with both values.")
+      commandName: "conflicts", abstract: "List the edits that the daemon has refused, with both values.")
     @OptionGroup var options: CommonOptions
 
     @MainActor
@@ -31,25 +31,58 @@ extension SyncCommand {
     @MainActor
     private static func text(_ entry: UnsentFile.Entry) -> String {
       guard let intent = entry.intent, case .parked(let parking) = intent.state else {
-        return "\(entry.number)  \(entry.failure.map { $0.message } ?? entry.form)"
+        return "\(entry.number)  \(TextTable.visible(entry.failure.map { $0.message } ?? entry.form))"
       }
-      let model = StickiesModel.model
-      var lines = ["\(entry.number)  \(intent.author), \(Output.localTime(intent.made)): \(parking.message)"]
+      let edit = OfflineReplica.ParkedEdit(entry)
+      let (author, message) = (TextTable.visible(intent.author), TextTable.visible(parking.message))
+      var lines = ["\(entry.number)  \(author), \(Output.localTime(intent.made)): \(message)"]
       for conflict in parking.conflicts {
-        let property = model.property(conflict.property)
-        let name = [model.entity(conflict.id.entity)?.name, property?.name].compactMap { $0 }.joined(separator: ".")
-        func text(_ value: Value) -> String { TextTable.visible(value.json(kind: property?.attribute?.kind).text) }
-        lines.append("    \(name) mine   \(text(conflict.mine))")
-        lines.append("    \(name) theirs \(text(conflict.theirs)) (\(conflict.author), revision \(conflict.revision))")
+        let property = StickiesModel.model.property(conflict.property)
+        let name = name(of: conflict.id, property)
+        func text(_ side: OfflineReplica.ConflictSide) -> String {
+          switch side {
+          case .value(let value): TextTable.visible(value.json(kind: property?.attribute?.kind).text)
+          case .deleted: "deleted"
+          case .changed: "changed"
+          }
+        }
+        if let mine = edit.mine(conflict) { lines.append("    \(name) mine   \(text(mine))") }
+        let other = TextTable.visible(conflict.author)
+        let theirs = text(OfflineReplica.ParkedEdit.theirs(conflict))
+        lines.append("    \(name) theirs \(theirs) (\(other), revision \(conflict.revision))")
       }
-      for violation in parking.violations { lines.append("    \(violation.message)") }
+      lines += undisputed(edit)
+      for violation in parking.violations { lines.append("    \(TextTable.visible(violation.message))") }
       return lines.joined(separator: "\n")
+    }
+
+    /// The rest of an edit, which waits with the values in conflict.
+    private static func undisputed(_ edit: OfflineReplica.ParkedEdit) -> [String] {
+      let values = edit.undisputed.compactMap { id, item -> String? in
+        let property = StickiesModel.model.property(item.property)
+        guard let value = value(item, property) else { return nil }
+        return "    \(name(of: id, property)) mine   \(TextTable.visible(value.text))"
+      }
+      return values + edit.undisputedDeletes.map { "    \(name(of: $0, nil)) mine   deleted" }
+    }
+
+    private static func name(of id: ObjectID, _ property: Property?) -> String {
+      [StickiesModel.model.entity(id.entity)?.name, property?.name].compactMap { $0 }.joined(separator: ".")
+    }
+
+    /// The value that an edit sets, or what it inserts into a text; nil for a change of members or their order.
+    private static func value(_ edit: GraphModel.Edit, _ property: Property?) -> JSON? {
+      switch edit.action {
+      case .set(let value): value.json(kind: property?.attribute?.kind)
+      case .splice(let splices): .string(splices.map(\.insertion).joined(separator: " … "))
+      case .members, .place: nil
+      }
     }
   }
 
   struct Retry: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Send an edit again that is in conflict.",
+      commandName: "retry", abstract: "Send an edit again that is in conflict.",
       discussion: "The policy decides what becomes of both values: objectTrump takes yours, storeTrump theirs.")
     @OptionGroup var options: CommonOptions
     @Argument(help: "The edit's number, as stickies sync conflicts shows it.") var number: Int64
@@ -65,7 +98,7 @@ extension SyncCommand {
 
   struct Edit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Change an edit that is in conflict in your editor, and send it again.",
+      commandName: "edit", abstract: "Change an edit that is in conflict in your editor, and send it again.",
       discussion: "The editor shows the edit in its JSON form, which \"stickies sync export\" prints, too.")
     @OptionGroup var options: CommonOptions
     @Argument(help: "The edit's number, as stickies sync conflicts shows it.") var number: Int64
@@ -76,15 +109,24 @@ extension SyncCommand {
       let form = try replica.form(of: number, model: StickiesModel.model)
       let editor = try await Editor.edit(form)
       let text = editor.text
-      if text == form { throw Refusal(.invalid, "the edit is unchanged; stickies sync retry \(number) sends it again") }
-      try replica.replace(number, by: text, model: StickiesModel.model)
+      let place = "your text is in \(editor.file)"
+      if text == form {
+        throw Refusal(.invalid, "the edit is unchanged; stickies sync retry \(number) sends it again; \(place)")
+      }
+      do {
+        try replica.replace(number, by: text, model: StickiesModel.model)
+      } catch {
+        SyncOutput(options, replica).output.message(place)
+        throw error
+      }
+      editor.discard()
       try await SyncOutput.synchronize(options)
     }
   }
 
   struct Discard: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Remove an edit that was not sent or is in conflict.",
+      commandName: "discard", abstract: "Remove an edit that was not sent or is in conflict.",
       discussion: "Later edits of an object that only this edit would have made are removed with it; they need --yes.")
     @OptionGroup var options: CommonOptions
     @Argument(help: "The edit's number, as stickies sync conflicts shows it.") var number: Int64
@@ -115,7 +157,7 @@ extension SyncCommand {
 
   struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Print an edit that was not sent, or all of them, one in each line.")
+      commandName: "export", abstract: "Print an edit that was not sent, or all of them, one in each line.")
     @OptionGroup var options: CommonOptions
     @Argument(help: "The edit's number; default: all.") var number: Int64?
 
@@ -144,8 +186,12 @@ extension SyncCommand {
 
   struct Take: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "take",
       abstract: "Take the edits of a file that \"stickies sync export\" or a browser has written.",
-      discussion: "They get numbers of their own, and are sent like edits that were made here.")
+      discussion: """
+        They get numbers of their own, and are sent like edits that were made here. All are taken in one step. One that \
+        the copy does not allow is in conflict; undos are left out.
+        """)
     @OptionGroup var options: CommonOptions
     @Argument(help: "The file, with one edit in each line.", completion: .file()) var file: String
 
@@ -154,13 +200,23 @@ extension SyncCommand {
       guard let bytes = FileManager.default.contents(atPath: file), let text = String(validating: bytes, as: UTF8.self)
       else { throw Refusal(.unavailable, "\(file) can't be read as text") }
       let replica = try OfflineConnection.replica(of: options.address)
-      let lines = text.split(separator: "\n").map(String.init)
+      // By bytes: CR and LF are one character, and JSON may have a line separator in a string.
+      let lines = text.utf8.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+        .filter { !$0.allSatisfy(\.isWhitespace) }
       let taken = try replica.take(lines, model: StickiesModel.model)
       let output = SyncOutput(options, replica).output
       if output.json {
-        output.print(JSON.object([.init("taken", .array(taken.map(JSON.integer)))]))
-      } else {
-        output.print("\(Output.count(taken.count, "edit")) taken; stickies sync now sends them")
+        output.print(
+          JSON.object([
+            .init("taken", .array(taken.numbers.map(JSON.integer))),
+            .init("parked", .array(taken.parked.map(JSON.integer))), .init("undos", .integer(Int64(taken.undos))),
+          ]))
+        return
+      }
+      output.print("\(Output.count(taken.numbers.count, "edit")) taken; stickies sync now sends them")
+      if !taken.parked.isEmpty { output.print("\(taken.parked.count) in conflict (stickies sync conflicts)") }
+      if taken.undos > 0 {
+        output.message("\(Output.count(taken.undos, "undo")) left out: only the replica that made it can send it")
       }
     }
   }

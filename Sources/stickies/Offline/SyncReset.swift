@@ -10,10 +10,10 @@ import StickiesModel
 extension SyncCommand {
   struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Load the copy again; nothing is deleted on the daemon.",
+      commandName: "reset", abstract: "Load the copy again; nothing is deleted on the daemon.",
       discussion: """
-        Edits that were not sent stay, and are sent. With --discard-unsent they are first written to a file, which the \
-        command names, and then removed.
+        Edits that were not sent stay, and are sent. With --discard-unsent they are moved to a file, which the command \
+        names, when the daemon answers.
         """)
     @OptionGroup var options: CommonOptions
     @Flag(help: "Write the edits that were not sent to a file, and remove them.") var discardUnsent = false

@@ -99,9 +99,9 @@ struct CertificateCommand: AsyncParsableCommand {
       return Console.print(JSON.object(members).text)
     }
     if show { return Console.print(hash) }
-    Console.print("certificate    \(certificate)")
-    Console.print("private key    \(key)")
-    Console.print("names          \(names.joined(separator: ", "))")
+    Console.printLine("certificate    \(certificate)")
+    Console.printLine("private key    \(key)")
+    Console.printLine("names          \(names.joined(separator: ", "))")
     if let until { Console.print("valid until    \(until)") }
     Console.print("pin            \(hash)")
   }

@@ -66,6 +66,20 @@ struct HTTPSettings {
     }
   }
 
+  /// Checks that the interfaces have other ports than the addresses to listen on.
+  /// - Throws: `OptionsError`.
+  func check(besides addresses: [ServerAddress]) throws {
+    for (option, own) in [("--http", address), ("--metrics", metrics)] {
+      guard let own, own.port != 0 else { continue }
+      for other in addresses {
+        guard case .tcp(let host, own.port) = other.tcp, host.lowercased() == own.host.lowercased() else { continue }
+        throw OptionsError(
+          description: "the port \(own.port) of \(option) is given twice, because \(other) has it, too; give one of "
+            + "them another port")
+      }
+    }
+  }
+
   /// The parsed value of an option.
   struct ParsedAddress {
     /// Nil for `off`.

@@ -89,6 +89,8 @@ struct StoreFlags: ParsableArguments {
     let reader = ConfigReader(providers: providers)
     let given = try Self.addresses(listen, reader)
     let data = data ?? reader.string(forKey: "data") ?? environment.dataDirectory
+    let http = try HTTPSettings(http, reader, hasDefaultAddresses: given == nil)
+    if let given { try http.check(besides: given) }
     return Settings(
       data: data,
       schema: schema ?? reader.string(forKey: "schema"),
@@ -97,7 +99,7 @@ struct StoreFlags: ParsableArguments {
       searchSeconds: try Self.searchSeconds(searchSeconds, reader) ?? 60,
       history: try history?.policy(reader), pruning: try history?.period(reader) ?? .hour,
       network: try NetworkSettings(files, isInsecure: isInsecure, reader, data: data),
-      http: try HTTPSettings(http, reader, hasDefaultAddresses: given == nil))
+      http: http)
   }
 
   /// The addresses to listen on, from the flags or else from the variable or the file; nil if none are given.
@@ -115,13 +117,27 @@ struct StoreFlags: ParsableArguments {
   /// Port 0 requests any free port, so it may occur twice.
   private static func distinct(_ addresses: [ServerAddress]) throws -> [ServerAddress] {
     var seen = Set<ServerAddress>()
+    // Two names of one socket are one address: the second one would find the daemon itself as its listener.
     for address in addresses {
       if case .tcp(host: _, port: 0) = address.tcp { continue }
-      guard seen.insert(address).inserted else {
+      guard seen.insert(normalized(address)).inserted else {
         throw OptionsError(description: "the address \(address) is given twice; name each address to listen on once")
       }
     }
     return addresses
+  }
+
+  /// The address with the real path of its folder, without `//` and `/./`, and with its host in lower case.
+  private static func normalized(_ address: ServerAddress) -> ServerAddress {
+    switch address {
+    case .unix(let path):
+      let parts = path.split(separator: "/").filter { $0 != "." }
+      guard let name = parts.last else { return address }
+      let folder = URL(fileURLWithPath: "/" + parts.dropLast().joined(separator: "/")).resolvingSymlinksInPath().path
+      return .unix(path: "\(folder)/\(name)")
+    case .tcp(let host, let port): return .tcp(host: host.lowercased(), port: port)
+    case .tls(let host, let port): return .tls(host: host.lowercased(), port: port)
+    }
   }
 
   private static func searchSeconds(_ flag: Int?, _ reader: ConfigReader) throws -> Int? {

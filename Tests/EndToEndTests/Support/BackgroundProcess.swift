@@ -8,11 +8,15 @@ final class BackgroundProcess {
   private let output = Pipe()
   private let errors = Pipe()
 
-  /// - Parameter program: `stickies`, or what the path has.
-  init(_ daemon: Daemon, _ arguments: [String], program: String? = nil) throws {
+  /// - Parameters:
+  ///   - program: `stickies`, or what the path has.
+  ///   - environment: variables besides those that tests have.
+  init(
+    _ daemon: Daemon, _ arguments: [String], program: String? = nil, environment: [String: String] = [:]
+  ) throws {
     process.executableURL = program.map { URL(fileURLWithPath: $0) } ?? Daemon.binary("stickies")
     process.arguments = arguments
-    process.environment = Self.environment(daemon.socket.description)
+    process.environment = Self.environment(daemon.socket.description).merging(environment) { $1 }
     process.standardOutput = output
     process.standardError = errors
     process.standardInput = FileHandle.nullDevice

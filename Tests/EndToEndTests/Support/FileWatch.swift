@@ -1,6 +1,6 @@
 import Foundation
 
-/// Notices each write to a file since the watch was made, by inotify.
+/// Notices each write to a file, or to the files of a folder, since the watch was made, by inotify.
 final class FileWatch: Sendable {
   private let descriptor: Int32
 

@@ -28,11 +28,16 @@ final class ServedGraph {
   private let probe = Mutex<ServerProbe?>(nil)
   /// Verifies credentials; nil for a server without accounts.
   private let authenticator: (any Authenticating)?
+  private let configure: ConfigureStore
+
+  /// Sets options of the store in a directory.
+  typealias ConfigureStore = @Sendable (_ options: inout SQLiteStore.Options, _ directory: String) -> Void
 
   private init(
-    _ address: ServerAddress?, _ certificate: ServerCertificate?, _ authenticator: (any Authenticating)?
+    _ address: ServerAddress?, _ certificate: ServerCertificate?, _ authenticator: (any Authenticating)?,
+    _ configure: @escaping ConfigureStore
   ) throws {
-    self.authenticator = authenticator
+    (self.authenticator, self.configure) = (authenticator, configure)
     model = try Fixtures.company()
     directory = try TemporaryDirectory()
     self.address = address ?? .unix(path: directory.path + "/socket")
@@ -45,9 +50,10 @@ final class ServedGraph {
   /// Serves an empty graph while `body` runs.
   static func serve(
     at address: ServerAddress? = nil, _ certificate: ServerCertificate? = nil,
-    authenticator: (any Authenticating)? = nil, _ body: (ServedGraph) async throws -> Void
+    authenticator: (any Authenticating)? = nil, store configure: @escaping ConfigureStore = { _, _ in },
+    _ body: (ServedGraph) async throws -> Void
   ) async throws {
-    let graph = try ServedGraph(address, certificate, authenticator)
+    let graph = try ServedGraph(address, certificate, authenticator, configure)
     try await graph.start()
     do {
       try await body(graph)
@@ -60,7 +66,9 @@ final class ServedGraph {
 
   /// Opens the store and returns when the server listens.
   func start() async throws {
-    let store = try SQLiteStore(directory: directory.path, model: model)
+    var options = SQLiteStore.Options()
+    configure(&options, directory.path)
+    let store = try SQLiteStore(directory: directory.path, model: model, options: options)
     let (listening, listens) = AsyncStream.makeStream(of: ServerAddress.self)
     var configuration = GraphServer.Configuration(addresses: [address], name: "tests")
     configuration.certificate = certificate
@@ -127,6 +135,30 @@ final class ServedGraph {
     object["title"] = .string(name)
     object["year"] = .integer(2026)
     return object
+  }
+
+  /// Commits a project "p" with a step.
+  func insertStep(by client: GraphClient) async throws {
+    let step = try #require(model.entity(named: "Step"))
+    let reference = Edit(Step.projectNumber, .set(.object(.temporary(1, entity: project.number))))
+    let insertion = Change(
+      .insert, .temporary(2, entity: step.number), edits: [reference, Edit(Step.labelNumber, .set(.string("a")))])
+    _ = try await client.commit([self.insertion("p"), insertion], policy: .error)
+  }
+
+  /// Runs `body` with a client that has the steps of a query when its connection is lost: at the fetch of their
+  /// projects.
+  func loseConnectionAtProjects(_ body: @MainActor (GraphClient) async throws -> Void) async throws {
+    let writer = try await connect()
+    try await insertStep(by: writer)
+    let proxy = try CuttingProxy(to: address, cutAfter: nil)
+    defer { proxy.stop() }
+    let client = try await connect(to: proxy.address)
+    proxy.cut(atFetchOf: project.number)
+    try await body(client)
+    #expect(proxy.wasCut)
+    await client.close()
+    await writer.close()
   }
 
   /// Fills the store with projects whose answer has several chunks.

@@ -22,7 +22,7 @@ struct ServedHTTP: Sendable {
     _ existing: TestStore? = nil, model given: Model? = nil, authenticator: (any Authenticating)? = nil,
     logins: (any BrowserLogins)? = nil, links: (any ShareLinks)? = nil, publicURL: String? = nil,
     directory: TemporaryDirectory? = nil, limits: HubLimits = HubLimits(), app: WebApp? = nil,
-    maximumConnections: Int? = nil, _ body: (ServedHTTP) async throws -> Void
+    maximumConnections: Int? = nil, unfinishedBodies: Int? = nil, _ body: (ServedHTTP) async throws -> Void
   ) async throws {
     let model = if let given { given } else { try existing?.model ?? Fixtures.company() }
     let directory = try existing?.directory ?? directory ?? TemporaryDirectory()
@@ -33,6 +33,7 @@ struct ServedHTTP: Sendable {
     configuration.app = app
     configuration.cookieName = "stickies"
     if let maximumConnections { configuration.maximumConnections = maximumConnections }
+    if let unfinishedBodies { configuration.unfinishedBodies = unfinishedBodies }
     let interface = HTTPInterface(configuration: configuration, log: log)
     let metrics = MetricsInterface(
       host: "127.0.0.1", port: 0, publicURL: configuration.publicURL, http: interface, log: log)

@@ -34,12 +34,13 @@ import Testing
       let file = try open()
       try file.record([.sending(.init(replica: id, after: 4, rows: [(red, row), (blue, row)]))])
       #expect(file.mapping.sending?.rows.count == 2)
-      try file.record([.row(red, id: id, row), .row(blue, id: id, row), .settled(5)])
+      try file.record([.row(red, id: id, row), .row(blue, id: Self.target, row), .settled(5)])
       try file.record([.gone(blue), .settled(nil)])
     }
     let mapping = try open().mapping
     #expect(mapping.rows.count == 1)
     #expect(mapping.rows[red]?.id == id && mapping.rows[red]?.row == row)
+    #expect(mapping.keys == [id: red])
     #expect(mapping.sending == nil && mapping.revision == 5)
     #expect(mapping.source == "S" && mapping.target == Self.target)
   }
@@ -115,5 +116,56 @@ import Testing
       try ImportMappingFile("/dev/null", source: "S", target: Self.target)
     }
     #expect(device.message.contains("is not a regular file"))
+  }
+
+  private static func names(_ lines: [ImportMapping.Line]) -> [String] {
+    lines.compactMap { line in
+      guard case .root(let name, let key) = line else { return nil }
+      return "\(name)=\(key)"
+    }
+  }
+
+  /// An entity that is renamed twice keeps its first name, and an entity that takes a free name gets another.
+  @Test func renamedRootKeepsItsKeys() throws {
+    let label = ["Label": ["Tag"], "Mark": ["Label"]]
+    do {
+      let file = try open()
+      try file.record([.row(red, id: id, row), .settled(5)])
+      #expect(file.mapping.rootLines(["Note", "Tag"], holders: [:]) { label[$0, default: []] }.isEmpty)
+      let lines = file.mapping.rootLines(["Label", "Note"], holders: [:]) { label[$0, default: []] }
+      #expect(Self.names(lines) == ["Label=Tag"])
+      try file.record(lines)
+    }
+    let mapping = try open().mapping
+    #expect(mapping.roots == ["Label": "Tag"])
+    #expect(mapping.rootLines(["Label", "Note"], holders: [:]) { label[$0, default: []] }.isEmpty)
+    #expect(Self.names(mapping.rootLines(["Mark"], holders: [:]) { label[$0, default: []] }) == ["Mark=Tag"])
+    // Another entity with the name of the first one.
+    #expect(Self.names(mapping.rootLines(["Label", "Tag"], holders: [:]) { label[$0, default: []] }) == ["Tag=Tag 2"])
+  }
+
+  /// The objects show what an entity is called now, where the names show nothing, or mislead.
+  @Test func rootKeepsTheKeysOfItsObjects() throws {
+    let file = try open()
+    try file.record([.row(red, id: id, row), .row(.init(root: "Note", key: 1), id: id, row)])
+    func names(
+      _ names: [String], _ holders: [String: [String]], earlier: [String: [String]] = [:]
+    ) -> [String] {
+      Self.names(file.mapping.rootLines(names, holders: holders) { earlier[$0, default: []] })
+    }
+    // Renamed twice, and then with a new entity that has the first name.
+    #expect(names(["Mark", "Note"], ["Note": ["Note"], "Tag": ["Mark"]]) == ["Mark=Tag"])
+    #expect(names(["Mark", "Note", "Tag"], ["Note": ["Note"], "Tag": ["Mark"]]) == ["Mark=Tag", "Tag=Tag 2"])
+    // An entity has taken the name that another one had.
+    #expect(names(["Mark", "Tag"], ["Note": ["Tag"], "Tag": ["Mark"]]) == ["Mark=Tag", "Tag=Note"])
+    // The graph has the objects of two entities in one table.
+    #expect(names(["Mark", "Tag"], ["Tag": ["Mark", "Tag"]]).isEmpty)
+    let both = ["Tag": ["Label", "Mark"]]
+    #expect(names(["Label", "Mark"], both).isEmpty)
+    #expect(names(["Label", "Mark"], both, earlier: ["Mark": ["Tag"]]) == ["Mark=Tag"])
+    // Renamed, and renamed back; a new entity has the name in between.
+    try file.record([.root("Label", key: "Tag")])
+    #expect(names(["Note", "Tag"], ["Tag": ["Tag"]]).isEmpty)
+    #expect(names(["Label", "Note", "Tag"], ["Tag": ["Tag"]]) == ["Label=Label 2"])
   }
 }

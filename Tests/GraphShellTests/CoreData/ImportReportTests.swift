@@ -1,4 +1,6 @@
+import Foundation
 import GraphModel
+import GraphTesting
 import Testing
 
 @testable import GraphShell
@@ -35,11 +37,34 @@ import Testing
       ])
   }
 
-  @Test func longListIsCut() {
+  /// The output is cut; a file has every row.
+  @Test func longListIsCutButCompleteInAFile() throws {
     var report = ImportReport()
-    for number in 1...5_000 { report.skip(key(Int64(number)), "Car", "no") }
+    for number in 1...2_500 {
+      report.omit("color", of: key(Int64(number)), "Car", "no color")
+      report.omit("size", of: key(Int64(number)), "Car", "no size")
+      report.omit("size", of: key(Int64(number)), "Car", "no size")
+    }
+    report.skip(key(1), "Car", "no")
     #expect(report.lines.count == ImportReport.maximumLines + 1)
-    #expect(report.lines.last == "… and 4900 more")
-    #expect(report.entries.count == ImportReport.maximumEntries && report.skippedCount == 5_000)
+    #expect(report.lines.last == "… and 4899 more; --report FILE writes all of them")
+    #expect(report.count == 4_999 && report.skippedCount == 1 && report.incompleteCount == 2_499)
+    let json = JSON.object(report.members)
+    #expect(json["problems"]?.arrayValue?.count == ImportReport.maximumEntries)
+    #expect(json["problemCount"] == .integer(4_999))
+    let folder = try TemporaryDirectory()
+    let path = folder.path + "/report"
+    do { try ReportFile(path).write(report.entries) }
+    let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+    #expect(lines.count == 4_999)
+    #expect(lines.last == #"{"entity":"Car","row":1,"property":null,"reason":"no; color: no color; size: no size"}"#)
+    let refusal = #expect(throws: Refusal.self) { try ReportFile(path) }
+    #expect(refusal?.code == .unavailable)
+  }
+
+  @Test func replacedValueIsNamed() {
+    var report = ImportReport()
+    report.omit("born", of: key(1), "Car", "it is too early", isReplaced: true)
+    #expect(report.lines == ["imported Car 1 with another born: it is too early"])
   }
 }

@@ -276,6 +276,7 @@ extension OracleMapping {
       $0.principal = welcome.principal
       $0.role = welcome.role
       $0.grants = welcome.grants.map(grant)
+      $0.rules = welcome.rules
     }
   }
 

@@ -271,6 +271,7 @@ struct RandomMessages {
     welcome.lastSequence = unsigned()
     (welcome.author, welcome.principal, welcome.role) = (string(), string(), string())
     welcome.grants = list { $0.grant() }
+    welcome.rules = unsigned()
     return welcome
   }
 

@@ -2308,6 +2308,9 @@ nonisolated struct Graph_Welcome: Sendable {
   /// its roles; none if it may do everything
   var grants: [Graph_Grant] = []
 
+  /// of the rules about what it sees; 0 if it may do everything
+  var rules: UInt64 = 0
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -7020,7 +7023,7 @@ nonisolated extension Graph_ExportHead: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Welcome"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0\u{3}last_sequence\0\u{1}author\0\u{1}principal\0\u{1}role\0\u{1}grants\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0\u{3}last_sequence\0\u{1}author\0\u{1}principal\0\u{1}role\0\u{1}grants\0\u{1}rules\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7042,6 +7045,7 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 12: try { try decoder.decodeSingularStringField(value: &self.principal) }()
       case 13: try { try decoder.decodeSingularStringField(value: &self.role) }()
       case 14: try { try decoder.decodeRepeatedMessageField(value: &self.grants) }()
+      case 15: try { try decoder.decodeSingularFixed64Field(value: &self.rules) }()
       default: break
       }
     }
@@ -7094,6 +7098,9 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if !self.grants.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.grants, fieldNumber: 14)
     }
+    if self.rules != 0 {
+      try visitor.visitSingularFixed64Field(value: self.rules, fieldNumber: 15)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -7112,6 +7119,7 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.principal != rhs.principal {return false}
     if lhs.role != rhs.role {return false}
     if lhs.grants != rhs.grants {return false}
+    if lhs.rules != rhs.rules {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

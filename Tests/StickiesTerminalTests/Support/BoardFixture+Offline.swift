@@ -41,8 +41,9 @@ extension BoardFixture {
   /// - Parameter isAway: whether no daemon answers.
   func openWithCopy(
     _ author: String = "ann@test", size: Size = Size(width: 120, height: 30), isAway: Bool,
-    configuration: ApplicationConfiguration = .board()
+    limit: Int = .max, configuration: ApplicationConfiguration = .board()
   ) async throws -> TestUser {
+    let replica = replica.limited(toObjects: limit)
     let connect = connectForReplica(author)
     var options = GraphClient.Options(author: author)
     options.lastPauseMilliseconds = 100

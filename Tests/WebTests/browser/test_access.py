@@ -51,7 +51,7 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("state", STATES)
 def test_axe(browser, address, state, theme):
     query, act = STATES[state]

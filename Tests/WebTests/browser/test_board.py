@@ -1,10 +1,15 @@
 """The board with mouse, keyboard and clipboard."""
+import json
 import re
+import xml.etree.ElementTree
 
 import pytest
 from playwright.sync_api import expect
 
 query, fake, options = pytest.mark.query, pytest.mark.fake, pytest.mark.options
+PASTE = """all => { const data = new DataTransfer();
+  for (const [type, content] of Object.entries(all)) data.setData(type, content);
+  document.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })); }"""
 
 
 @query("?empty=1")
@@ -74,12 +79,41 @@ def test_empty_new_note_is_not_kept(board):
 def test_lines_are_pasted_as_notes(board):
     page = board.page
     count = page.locator("#notes > li").count()
-    page.evaluate("""() => { const data = new DataTransfer(); data.setData('text/plain', 'one\\n- two\\n\\nthree');
-      document.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })); }""")
+    page.evaluate(PASTE, {"text/plain": "one\n- two\n\nthree"})
     expect(page.locator("#notes > li")).to_have_count(count + 3)
     expect(board.note("two")).to_be_visible()
     assert board.selected() == 3
     expect(page.locator("#selection .count")).to_have_text("3 notes")
+
+
+@fake
+def test_copies_have_tags_and_links(board):
+    page = board.page
+    board.key("a", "d")
+    expect(page.locator("#notes > li")).to_have_count(30)
+    assert board.selected() == 15
+    expect(page.locator("#notes > li.selected .chip")).to_have_count(9)
+    expect(page.locator("#links text")).to_have_text(["", "swap", "", "swap"])
+    board.key("u")
+    expect(page.locator("#notes > li")).to_have_count(15)
+    expect(page.locator("#links .arrow")).to_have_count(2)
+
+
+@fake
+def test_pasted_notes_have_tags_and_links(board):
+    page = board.page
+    notes = [{"text": "first copy", "tags": ["fresh"], "links": [{"to": 1, "label": "then"}, {"to": 9}]}, {"text": "second copy", "x": 300}]
+    page.evaluate(PASTE, {"application/x-stickies+json": json.dumps(notes), "text/plain": "copies"})
+    expect(board.note("first copy").locator(".chip")).to_have_text(["fresh"])
+    expect(page.locator("#links text")).to_have_text(["", "swap", "then"])
+    assert board.box(board.note("second copy"))["x"] - board.box(board.note("first copy"))["x"] == 300
+
+
+@fake
+def test_paste_says_what_it_left_out(board):
+    board.page.evaluate(PASTE, {"text/plain": "\n".join(f"line {i}" for i in range(1200))})
+    expect(board.page.locator("#toast")).to_contain_text("1000 notes pasted; the other 200 were left out")
+    assert board.page.evaluate("fake.list[0].notes.size") == 1015
 
 
 @fake
@@ -157,12 +191,115 @@ def test_locked_notes_ask(board):
 
 
 @fake
+def test_collapsed_note_shows_its_title(board):
+    note = board.note("Compost")
+    before = board.box(note)
+    note.click()
+    board.key("k")
+    expect(note).to_have_class(re.compile("collapsed"))
+    assert abs(board.box(note)["height"] - 44) < 1
+    expect(note).not_to_contain_text("Straw")
+    board.key("k")
+    expect(note).to_contain_text("Straw")
+    assert board.box(note) == before
+
+
+@fake
+def test_fit_gives_a_note_the_height_of_its_text(board):
+    page = board.page
+    note = "document.querySelector('#notes > li.selected')"
+    fits = f"(text => text.scrollHeight <= text.clientHeight + 1)({note}.querySelector('.text'))"
+    board.note("Swallows").click()
+    board.key("x")
+    board.until(f"{note}.offsetHeight < 180 && {fits}")
+    page.evaluate("""() => { const { id, text } = [...fake.list[0].notes.values()].find(n => n.text.startsWith('Swallows'));
+      fake.list[0].other(id, text.length, text.length, '\\nand they nest'.repeat(12)); }""")
+    assert not page.evaluate(fits)
+    board.key("x")
+    board.until(f"{note}.offsetHeight > 180 && {fits}")
+
+
+@fake
+def test_tag_is_removed_with_its_menu(board):
+    page, chips = board.page, board.note("Tomatoes").locator(".chip")
+    board.note("Tomatoes").click()
+    board.key("T")
+    page.get_by_role("menu", name="Remove tag").get_by_role("menuitem", name="greenhouse").click()
+    expect(chips).to_have_text(["sow"])
+    board.key("u")
+    expect(chips).to_have_text(["sow", "greenhouse"])
+
+
+@fake
+def test_link_gets_a_label_and_is_removed(board):
+    page, texts = board.page, board.page.locator("#links text")
+    expect(texts).to_have_text(["", "swap"])
+    at = page.evaluate("""() => { const path = document.querySelectorAll('#links .hit')[1];
+      const { x, y } = path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM()); return [x, y]; }""")
+    page.mouse.click(*at, button="right")
+    page.get_by_role("menu", name="Link").get_by_role("menuitem", name="Label").click()
+    page.get_by_label("Label", exact=True).fill("trade")
+    board.key("Enter")
+    expect(texts).to_have_text(["", "trade"])
+    page.mouse.click(*at, button="right")
+    page.get_by_role("menu", name="Link").get_by_role("menuitem", name="Remove link").click()
+    expect(page.locator("#links .arrow")).to_have_count(1)
+
+
+@fake
 def test_tasks_are_ticked(board):
     boxes = board.note("Beans").locator("input")
     expect(boxes.nth(1)).not_to_be_checked()
     boxes.nth(1).click()
     expect(board.note("Beans").locator("input").nth(1)).to_be_checked()
     assert "- [x] sow after" in board.page.evaluate("[...fake.list[0].notes.values()][1].text")
+
+
+@fake
+def test_task_behind_a_tab_is_ticked(board):
+    page = board.page
+    page.evaluate("""() => { const [board] = fake.list, note = [...board.notes.values()][1];
+      board.other(note.id, 0, note.text.length, 'Beans\\n- [ ] one\\n\\t- [ ] two'); }""")
+    boxes = board.note("Beans").locator("input")
+    boxes.nth(1).click()
+    expect(boxes.nth(1)).to_be_checked()
+    assert page.evaluate("[...fake.list[0].notes.values()][1].text") == "Beans\n- [ ] one\n\t- [x] two"
+
+
+@fake
+def test_keys_tick_tasks_and_reach_links(board):
+    page, note = board.page, board.note("Beans")
+    note.click()
+    board.key("X")
+    expect(page.get_by_role("menu", name="Tick task").get_by_role("menuitemcheckbox")).to_have_count(3)
+    board.key("ArrowDown", "Enter")
+    expect(note.locator("input").nth(1)).to_be_checked()
+    expect(note).to_be_focused()
+    board.key("K")
+    expect(page.get_by_role("menu", name="Links of the note").get_by_role("menuitem")).to_have_text(["To note 3: Tomatoes"])
+    board.key("Enter", "Enter")
+    expect(page.get_by_label("Label", exact=True)).to_be_focused()
+    board.type("shade")
+    board.key("Enter")
+    expect(page.locator("#links text", has_text="shade")).to_have_count(1)
+    page.evaluate("""() => { const [board] = fake.list, note = [...board.notes.values()][1];
+      board.other(note.id, 0, note.text.length, `Beans [picture](${new URL('icon.svg', location)})`); }""")
+    board.key("v", "O")
+    expect(page.get_by_role("menu", name="Open link").get_by_role("menuitem")).to_contain_text("picture (http://127.0.0.1")
+    with page.expect_popup() as popup:
+        board.key("Enter")
+    popup.value.wait_for_url("**/icon.svg")
+    popup.value.close()
+
+
+@fake
+@query("?role=reader")
+def test_refused_tick_leaves_no_mark(board):
+    boxes = board.note("Beans").locator("input")
+    boxes.nth(1).click()
+    expect(board.page.locator("#toast")).to_contain_text("your role here is reader")
+    expect(boxes.nth(0)).to_be_checked()
+    expect(boxes.nth(1)).not_to_be_checked()
 
 
 @fake
@@ -204,6 +341,18 @@ def test_touch_pinch_pan_and_tap(board):
 
 
 @fake
+@query("?none=1")
+@options(has_touch=True, viewport={"width": 390, "height": 844})
+def test_first_board_is_made_by_touch(board):
+    page = board.page
+    expect(page.locator("#hint")).to_have_text("Tap the name at the top to make the first board.")
+    page.locator(".board-button").tap()
+    page.get_by_label("Find a board").fill("First")
+    board.key("Enter")
+    expect(page.locator(".board-button")).to_contain_text("First")
+
+
+@fake
 def test_boards_are_made_renamed_and_deleted(board):
     page = board.page
     board.key("b")
@@ -229,6 +378,16 @@ def test_boards_are_made_renamed_and_deleted(board):
 
 
 @fake
+def test_search_highlights_words_without_their_accents(board):
+    board.key("n")
+    board.type("Café au lait")
+    board.key("Escape", "/")
+    board.type("cafe")
+    # Each typed letter is a search: the first highlight may be the one of "caf".
+    board.until("[...(CSS.highlights.get('search') ?? [])].map(String).join() === 'Café'")
+
+
+@fake
 def test_filter_by_color_and_tag(board):
     page = board.page
     board.key("f")
@@ -236,7 +395,9 @@ def test_filter_by_color_and_tag(board):
     expect(page.locator("#notes > li")).to_have_count(2)
     page.get_by_role("button", name="green", exact=True).click()
     expect(page.locator("#notes > li")).to_have_count(1)
-    board.key("Escape", "F")
+    board.key("Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    board.key("F")
     board.until("document.querySelectorAll('#notes > li').length > 10")
 
 
@@ -253,6 +414,36 @@ def test_history_shows_restores_and_returns(board):
     board.key("h", "ArrowLeft", "ArrowLeft")
     page.get_by_role("button", name="Restore board").click()
     expect(page.locator("#toast")).to_contain_text("restored")
+
+
+@fake
+def test_failed_read_of_the_past_leaves_heading_and_notes(board):
+    page, what = board.page, board.page.locator(".history .what")
+    slider = page.get_by_label("Revision", exact=True)
+    board.key("h")
+    expect(what).to_contain_text("tidied")
+    page.evaluate("""() => { window.reads = [];
+      fake.list[0].beforeRead = () => new Promise((resolve, reject) => reads.push({ resolve, reject })); }""")
+    board.key("ArrowLeft", "ArrowLeft", "ArrowLeft")
+    board.until("reads.length > 0")
+    expect(what).to_contain_text("tidied")
+    page.evaluate("reads[0].reject(new Error('no connection'))")
+    expect(page.locator("#toast")).to_contain_text("No connection")
+    expect(what).to_contain_text("tidied")
+    assert page.evaluate("reads.length") == 1, "one read at a time"
+    assert slider.input_value() == slider.get_attribute("max")
+    board.key("ArrowLeft")
+    board.until("reads.length === 2")
+    page.evaluate("reads[1].resolve()")
+    expect(what).not_to_contain_text("tidied")
+
+
+@fake
+def test_history_is_searched_through_the_commits_of_others(board):
+    board.page.evaluate("""() => { const [garden] = fake.list, read = garden.history.bind(garden), pages = [{ entries: [], next: 1e6 }];
+      garden.history = async (page) => pages.pop() ?? read(page); }""")
+    board.key("h")
+    expect(board.page.locator(".history .what")).to_contain_text("tidied")
 
 
 @fake
@@ -312,6 +503,21 @@ def test_exports(board, form, ending, tmp_path):
     assert content.startswith(b"\x89PNG") if ending == "png" else b"exported" in content
 
 
+@fake
+@query("?hostile=1")
+def test_picture_of_any_text_is_well_formed(board, tmp_path):
+    page = board.page
+    assert page.evaluate("[...fake.list[0].notes.values()].some((note) => note.text.includes('\\0'))")
+    board.key("E")
+    for form in ("SVG", "PNG"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=form).click()
+        download.value.save_as(tmp_path / form)
+        board.key("E")
+    assert xml.etree.ElementTree.parse(tmp_path / "SVG").getroot().tag.endswith("svg")
+    assert (tmp_path / "PNG").read_bytes().startswith(b"\x89PNG")
+
+
 def test_print_shows_all_notes(board):
     page = board.page
     board.key("n")
@@ -323,6 +529,73 @@ def test_print_shows_all_notes(board):
     expect(page.locator("#view")).to_be_hidden()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     expect(page.locator("#paper")).to_have_count(0)
+
+
+# The list
+
+SIZE = "fake.list[0].notes.size"
+
+
+@fake
+def test_list_asks_before_a_locked_note_is_edited(board):
+    page = board.page
+    board.key("v")
+    page.locator("#list li", has_text="Paths").dblclick()
+    expect(page.get_by_role("dialog")).to_contain_text("locked")
+    board.key("Escape")
+    expect(page.locator("textarea")).to_have_count(0)
+
+
+@fake
+def test_empty_new_note_of_the_list_is_not_kept(board):
+    page = board.page
+    count = page.evaluate(SIZE)
+    board.key("v")
+    for end in ["Escape", "Control+z"]:
+        board.key("n")
+        expect(page.locator("#list textarea")).to_be_focused()
+        board.key(end)
+        expect(page.locator("textarea")).to_have_count(0)
+        assert page.evaluate(SIZE) == count
+        expect(page.locator("#list li:focus")).to_have_count(1)
+
+
+@fake
+def test_note_written_in_the_list_grows(board):
+    page = board.page
+    board.key("v", "n")
+    board.type("line\n" * 16 + "last")
+    board.key("Escape")
+    expect(page.locator("textarea")).to_have_count(0)
+    note = page.evaluate("[...fake.list[0].notes.values()].at(-1)")
+    assert note["text"].endswith("last") and note["height"] > 300
+    expect(page.locator("#view")).to_be_hidden()
+    board.key("u")
+    assert "last" not in page.evaluate("[...fake.list[0].notes.values()].at(-1).text"), "the growth is a part of the typing"
+
+
+@fake
+def test_tab_goes_to_the_next_row_of_the_list(board):
+    page = board.page
+    place = page.locator("#list li.open")
+    board.key("v", "Home", "Enter")
+    expect(place).to_have_attribute("aria-posinset", "1")
+    board.key("Tab")
+    expect(place).to_have_attribute("aria-posinset", "2")
+    board.key("Control+Enter")
+    expect(place).to_have_attribute("aria-posinset", "3")
+    board.key("Shift+Tab")
+    expect(place).to_have_attribute("aria-posinset", "2")
+    page.evaluate("() => { window.field = document.activeElement; }")
+    page.locator("#list textarea").dblclick()
+    assert page.evaluate("document.activeElement === field"), "a double click selects a word"
+    board.key("Escape", "End", "Enter")
+    count = page.evaluate(SIZE)
+    board.key("Tab")
+    expect(place).to_have_attribute("aria-posinset", str(count + 1))
+    board.type("behind the last")
+    board.key("Escape")
+    assert page.evaluate(SIZE) == count + 1
 
 
 @fake
@@ -339,3 +612,44 @@ def test_only_near_notes_have_elements(board):
     expect(rows.first).to_have_attribute("aria-setsize", "10000")
     board.key("End")
     expect(page.locator("#list .rows > li:focus")).to_have_attribute("aria-posinset", "10000")
+
+
+LARGE = "?notes=10000&part=1"
+
+
+@fake
+@query(LARGE)
+def test_large_board_says_what_it_shows(board):
+    page = board.page
+    expect(page.locator(".part")).to_have_text(re.compile(r"^\d+ of 10000 notes$"))
+    expect(page.locator("#toast")).to_contain_text("10000 notes")
+    board.key("a")
+    expect(page.locator("#toast")).to_contain_text("of 10000 notes are selected: those near the view")
+    board.key("Escape", "v")
+    expect(page.locator("#list > .summary")).to_have_text(re.compile(r"^\d+ of 10000 notes: those near the view$"))
+    expect(page.locator("#list .rows > li").first).to_have_attribute("aria-setsize", "-1")
+    board.key("v", "f")
+    expect(page.get_by_role("dialog").get_by_role("status")).to_contain_text("the board has 10000")
+
+
+@fake
+@query(LARGE)
+def test_search_goes_to_notes_that_are_not_in_memory(board):
+    page = board.page
+    board.key("/")
+    board.type("call")
+    expect(page.locator(".search .count")).to_have_text("625")
+    board.key("ArrowUp")
+    expect(page.locator(".search .count")).to_have_text(re.compile(r"^\d+ / 625$"))
+    board.until("document.querySelector('#notes > li.selected.match')")
+    assert page.evaluate("fake.list[0].notes.size") <= 1000
+    board.key("Enter")
+    expect(page.locator("#notes > li.selected.match")).to_have_count(1)
+
+
+@fake
+@query(LARGE)
+def test_whole_of_a_large_board_is_shown(board):
+    board.key("1")
+    board.until("document.querySelector('.part').textContent === '1000 of 10000 notes'")
+    assert board.page.evaluate("parseInt(document.querySelector('.zoom-text').textContent)") < 10

@@ -35,6 +35,25 @@ def test_share_links_are_made_listed_and_removed(board):
     expect(dialog.locator(".shares li")).not_to_contain_text("garden club")
 
 
+# Over plain HTTP a page has no clipboard.
+PLAIN = "Object.defineProperty(Navigator.prototype, 'clipboard', { get: () => undefined });"
+
+
+def test_link_is_copied_over_plain_http(browser, address):
+    board = Board(browser, address, script=PLAIN)
+    page, dialog = board.page, board.page.get_by_role("dialog", name="Share")
+    page.evaluate("document.addEventListener('copy', (event) => { window.copied = event.target.value; })")
+    board.key("S")
+    dialog.get_by_role("button", name="Make a link").click()
+    dialog.get_by_role("button", name="Copy link").click()
+    expect(dialog.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("copied") == dialog.get_by_label("Link", exact=True).input_value()
+    page.evaluate("document.execCommand = () => false")
+    dialog.get_by_role("button", name="Copied").click()
+    expect(dialog.get_by_role("status")).to_contain_text("This browser does not let the page copy")
+    board.close()
+
+
 @query("?role=editor")
 def test_only_owners_share(board):
     board.key("S")
@@ -258,6 +277,18 @@ def test_undo_in_an_empty_new_note_removes_it(board):
     expect(page.locator("#toast")).to_contain_text("nothing to undo")
 
 
+# Addresses
+
+def test_link_in_an_open_page_starts_it_again(board):
+    page = board.page
+    page.evaluate("window.isOld = true")
+    with page.expect_event("load"):
+        page.evaluate("location.hash = '#share=stk_example&board=x'")
+    board.until_shown()
+    assert page.evaluate("window.isOld") is None
+    assert "share" not in page.url
+
+
 # Boards, details
 
 @query("?boards=500")
@@ -294,6 +325,32 @@ def test_details_name_the_value_before_and_the_lost_one(board):
     dialog = board.page.get_by_role("dialog")
     expect(dialog).to_contain_text("before: white")
     expect(dialog).to_contain_text("Ben’s red lost")
+
+
+# Newer versions
+
+def test_part_of_a_former_version_asks_for_a_reload(browser, address):
+    def remove(board):
+        board.context.route("**/dialogs.js", lambda route: route.fulfill(status=404))
+
+    board = Board(browser, address, outage=True, prepare=remove)
+    page = board.page
+    board.key("S")
+    expect(page.locator("#toast")).to_contain_text("reload the page")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    board.context.unroute("**/dialogs.js")
+    with page.expect_event("load"):
+        page.locator("#toast").get_by_role("button", name="Reload").click()
+    board.until_shown()
+    board.key("S")
+    expect(page.get_by_role("dialog", name="Share")).to_be_visible()
+    board.close()
+
+
+def test_late_part_is_loaded_before_it_is_needed(browser, address):
+    board = Board(browser, address, patience=10)
+    board.until("performance.getEntriesByType('resource').some((each) => each.name.endsWith('/dialogs.js'))")
+    board.close()
 
 
 # Looks and installation

@@ -74,6 +74,41 @@ def test_deletion_by_others_ends_the_editing(board):
     expect(page.locator("#toast")).to_contain_text("deleted")
 
 
+def edit_in_list(board, place):
+    """Opens the field of a row, and returns the id of its note."""
+    board.key("v", "Home", *["ArrowDown"] * place, "Enter")
+    expect(board.page.locator("#list textarea")).to_be_focused()
+    return board.page.evaluate("document.activeElement.closest('li').dataset.id")
+
+
+def test_moves_by_others_keep_the_field_of_the_list(board):
+    page = board.page
+    note = edit_in_list(board, 4)
+    page.evaluate("""() => { window.field = document.activeElement, window.blurred = 0;
+      field.addEventListener('blur', () => { blurred += 1; }), field.setSelectionRange(2, 4); }""")
+    order = "[...document.querySelectorAll('#list li')].map(row => row.dataset.id)"
+    before = page.evaluate(order)
+    for y, moved in [(5000, before[2]), (6000, before[3]), (7000, before[5])]:
+        page.evaluate("([id, y]) => fake.list[0].otherMove(id, 0, y)", [moved, y])
+        board.until(f"{order}.at(-1) === '{moved}'")
+        assert page.evaluate("[document.activeElement === field, blurred, field.selectionStart, field.selectionEnd]") == [True, 0, 2, 4]
+    rows = page.evaluate("""[...document.querySelectorAll('#list li')].map(row => [row.dataset.id, Number(row.getAttribute('aria-posinset'))])""")
+    assert [place for _, place in rows] == sorted(place for _, place in rows), "rows are in the order of reading"
+    board.type("X")
+    assert "X" in page.evaluate("id => fake.list[0].notes.get(id).text", note)
+
+
+def test_deletion_by_others_ends_the_editing_in_the_list(board):
+    page = board.page
+    note = edit_in_list(board, 4)
+    board.type("typed")
+    page.evaluate("id => fake.list[0].otherDelete(id)", note)
+    expect(page.locator("textarea")).to_have_count(0)
+    expect(page.locator("#toast")).to_contain_text("deleted")
+    expect(page.locator("#list li:focus")).to_have_count(1)
+    board.until("fake.list[0].mine?.note === null")
+
+
 @query("?people=2")
 def test_people_are_shown_followed_and_hidden(board):
     page = board.page

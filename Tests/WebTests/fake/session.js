@@ -1,7 +1,8 @@
 // A session without a server, for the tests and pictures of the view. It keeps the boards in memory, has undo, history and
-// conflicts, and plays two other people. The page's query chooses the state: ?notes=10000&status=offline&role=reader&
-// people=2&conflicts=1&hostile=1&empty=1.
+// conflicts, and plays two other people. The page's query chooses the state: ?notes=10000&part=1&status=offline&role=reader&
+// people=2&conflicts=1&hostile=1&empty=1&none=1.
 
+import { find, parse } from './board.js';
 import { boards as samples, hostile } from './boards.js';
 
 const query = new URLSearchParams(location.search);
@@ -29,7 +30,37 @@ class FakeBoard extends EventTarget {
       });
     });
     if (rows.length < 200) this.#remember();
+    if (query.has('part')) this.#all = new Map(this.notes), this.notes.clear(), this.#read({ x: 0, y: 0, width: 1600, height: 1000 });
   }
+
+  /** With ?part, all notes; `notes` are those around the visible area, as on boards of more than 10,000 notes. */
+  #all = null;
+  get isPart() { return this.#all !== null; }
+  get total() { return this.#all?.size ?? this.notes.size; }
+
+  #read({ x, y, width, height }) {
+    const isNear = (n) => n.x < x + 2 * width && n.x + n.width > x - width && n.y < y + 2 * height && n.y + n.height > y - height;
+    const near = new Map([...this.#all].filter(([, n]) => isNear(n)).slice(-1000));
+    const removed = [...this.notes.keys()].filter((id) => !near.has(id)), inserted = [...near.keys()].filter((id) => !this.notes.has(id));
+    for (const id of removed) this.notes.delete(id);
+    for (const id of inserted) this.notes.set(id, near.get(id));
+    return { inserted, removed };
+  }
+
+  look(area) {
+    if (!this.#all) return;
+    queueMicrotask(() => {
+      const { inserted, removed } = this.#read(area);
+      if (inserted.length + removed.length) this.#emit({ inserted, removed, mine: false, isLoad: true });
+    });
+  }
+
+  async bounds() {
+    const all = [...(this.#all ?? this.notes).values()], x = Math.min(...all.map((n) => n.x)), y = Math.min(...all.map((n) => n.y));
+    return { x, y, width: Math.max(...all.map((n) => n.x + n.width)) - x, height: Math.max(...all.map((n) => n.y + n.height)) - y };
+  }
+
+  async frame(id) { return (this.#all ?? this.notes).get(id) ?? null; }
 
   /** Some commits of the past, so that the history has something to show. */
   #remember() {
@@ -49,7 +80,7 @@ class FakeBoard extends EventTarget {
 
   get canWrite() { return this.refusal('insert') === ''; }
 
-  /** As Web/control/rights.js judges. */
+  /** As Web/control/account.js judges. */
   refusal(operation, ids = []) {
     if (this.role === 'reader') return 'you can read this board, but not change it: your role here is reader';
     if (this.role !== 'commenter' || operation === 'insert') return '';
@@ -78,17 +109,27 @@ class FakeBoard extends EventTarget {
     if (this.notes.size < 200) this.entries.push({ revision: ++revision, at: new Date(), author: 'You', summary, notes: ids, state: new Map(this.notes) });
   }
 
-  insertMany(list, gesture) {
+  insertMany(list, gesture, links = []) {
     const ids = list.map(() => newID());
     this.#record(ids, gesture, 'adding a note');
     let number = Math.max(0, ...[...this.notes.values()].map((n) => n.number));
-    list.forEach((values, i) => this.notes.set(ids[i], { text: '', color: 'yellow', x: 0, y: 0, width: 200, height: 200, z: 0, pinned: false, collapsed: false, locked: false, tags: [], links: [], unsent: query.get('status') === 'offline', createdAt: new Date(), updatedAt: new Date(), author: 'You', updatedBy: 'You', ...values, id: ids[i], number: ++number }));
+    list.forEach((values, i) => this.notes.set(ids[i], { text: '', color: 'yellow', x: 0, y: 0, width: 200, height: 200, z: 0, pinned: false, collapsed: false, locked: false, tags: [], links: [], unsent: query.get('status') === 'offline', createdAt: new Date(), updatedAt: new Date(), author: 'You', updatedBy: 'You', ...values,
+      tags: (values.tags ?? []).map(({ name }) => ({ id: 'tag-' + name, name })), links: links.filter((l) => l.from === i).map(({ to, label }) => ({ id: newID(), to: ids[to], label })),
+      id: ids[i], number: ++number,
+    }));
     this.#logged(ids, ids.length === 1 ? `added note ${number}` : `added ${ids.length} notes`);
     this.#emit({ inserted: ids });
     return ids;
   }
 
   insert(values, gesture) { return this.insertMany([values], gesture)[0]; }
+
+  duplicate(ids, by) {
+    const notes = [...ids].map((id) => this.notes.get(id)), placeOf = new Map(notes.map((n, i) => [n.id, i]));
+    const links = notes.flatMap((n, from) => n.links.filter((l) => placeOf.has(l.to)).map((l) => ({ from, to: placeOf.get(l.to), label: l.label })));
+    const top = Math.max(0, ...[...this.notes.values()].map((n) => n.z));
+    return this.insertMany(notes.map(({ text, color, x, y, width, height, collapsed, tags }, i) => ({ text, color, x: x + by.x, y: y + by.y, width, height, collapsed, tags, z: top + 1 + i })), null, links);
+  }
 
   #write(ids, of, gesture, summary, extra = {}) {
     this.#record(ids, gesture, summary);
@@ -150,14 +191,20 @@ class FakeBoard extends EventTarget {
 
   undo() { return this.#swap(this.steps, this.undone, 'undo'); }
   redo() { return this.#swap(this.undone, this.steps, 'redo'); }
-  async history({ limit, before = Infinity }) { return this.entries.filter((e) => e.revision < before).slice(-limit).reverse(); }
-  async at(r) { return this.entries.find((e) => e.revision === r)?.state ?? new Map(this.notes); }
+  async history({ limit, before = Infinity }) {
+    const all = this.entries.filter((e) => e.revision < before), entries = all.slice(-limit).reverse();
+    return { entries, next: all.length > limit ? entries.at(-1).revision : null };
+  }
+
+  /** Set by tests: called before each read of the past. */
+  beforeRead = async () => {};
+  async at(r) { await this.beforeRead(r); return this.entries.find((e) => e.revision === r)?.state ?? new Map(this.notes); }
   async why(id, property) {
     const n = this.notes.get(id);
     return { value: n[property], previous: property === 'color' ? 'white' : null, lost: property === 'color' ? [{ value: 'red', author: people[1] }] : [], revision: 100 + n.number, at: n.updatedAt, author: n.updatedBy };
   }
 
-  async everything() { return this.notes; }
+  async everything() { return this.#all ?? this.notes; }
 
   async restore(ids, r) {
     const state = await this.at(r);
@@ -167,8 +214,8 @@ class FakeBoard extends EventTarget {
   async restoreBoard(r) { await this.restore([...this.notes.keys()], r); }
 
   async search(text) {
-    const words = text.toLowerCase().split(/\s+/);
-    return [...this.notes.values()].filter((n) => words.every((w) => n.text.toLowerCase().includes(w))).map((n) => ({ id: n.id, ranges: [] }));
+    const words = parse(text);
+    return [...(this.#all ?? this.notes).values()].flatMap((n) => find(words, n.text) ? [{ id: n.id, ranges: [] }] : []);
   }
 
   setPresence(presence) { this.mine = presence; }
@@ -189,6 +236,11 @@ class FakeBoard extends EventTarget {
     this.notes.set(id, { ...[...this.notes.values()][0], tags: [], links: [], pinned: false, ...values, id, number: this.notes.size + 1, author: people[0] });
     this.dispatchEvent(new CustomEvent('change', { detail: { inserted: [id], updated: [], removed: [], mine: false } }));
     return id;
+  }
+
+  otherMove(id, x, y) {
+    this.notes.set(id, { ...this.notes.get(id), x, y });
+    this.dispatchEvent(new CustomEvent('change', { detail: { inserted: [], removed: [], mine: false, updated: [{ id, properties: ['x', 'y'] }] } }));
   }
 
   /** The first person writes in a note. */
@@ -222,7 +274,7 @@ export class Session extends EventTarget {
   start() {
     const kind = query.get('status') ?? (query.get('role') === 'reader' ? 'readOnly' : 'live');
     const messages = { live: 'Connected: changes appear at once.', offline: 'No network. Your edits are kept and sent later.', reconnecting: 'The server does not answer. Trying again.', readOnly: 'You can read this board.', signedOut: 'Sign in: stickies login --browser prints a link.', notAllowed: 'Your account may not open this board.' };
-    this.list = query.has('empty') ? [new FakeBoard('Workshop', [])] : samples(Number(query.get('notes') ?? 0), query.has('hostile')).map(({ name, rows }) => new FakeBoard(name, rows));
+    this.list = query.has('none') ? [] : query.has('empty') ? [new FakeBoard('Workshop', [])] : samples(Number(query.get('notes') ?? 0), query.has('hostile')).map(({ name, rows }) => new FakeBoard(name, rows));
     for (let i = 0; i < Number(query.get('boards') ?? 0); i++) this.list.push(new FakeBoard(`Box ${i + 1}`, []));
     this.status = { ...this.status, kind, message: messages[kind] ?? kind, unsent: Number(query.get('unsent') ?? 0) };
     if (query.has('conflicts')) {

@@ -55,6 +55,17 @@ def test_link_works_once(room, daemon):
     other.context.close()
 
 
+def test_link_logs_in_an_open_page(room, daemon):
+    page = room.browser.new_page()
+    page.goto(f"{daemon.url}/")
+    expect(page.locator("#hint")).to_contain_text("stickies login --browser")
+    with page.expect_event("load"):
+        page.evaluate("hash => { location.hash = hash; }", daemon.link("ann").split("#")[1])
+    expect(page.locator("#top .status")).to_have_text("Live")
+    assert "code=" not in page.url
+    page.context.close()
+
+
 def test_two_users_in_one_browser_stay_apart(room, daemon):
     ann = room.open("ann", outage=True)
     ann.write("by ann")

@@ -46,7 +46,7 @@ func faulting(at server: ServerAddress) async throws {
   if let draft = sheet.object(for: projects[0]) {
     draft.title = "Draft"
     print("here \(draft.title), there \(projects[0].title)")
-    sheet.save()
+    sheet.saveIntoParent()
     print("there \(projects[0].title), unsaved: \(projects[0].hasChanges)")
   }
   await client.close()

@@ -11,13 +11,14 @@ if arguments.count == 2, let server = try? ServerAddress(parsing: arguments[1]) 
   case "faulting": try await faulting(at: server)
   case "conflicts": try await conflicts(at: server)
   case "undo": try await undo(at: server)
+  case "from-core-data": try await fromCoreData(at: server)
   default:
     print(
-      "there is no guide \(arguments[0]): there are modelling, fetching, live-queries, live-windows, faulting, conflicts "
-        + "and undo")
+      "there is no guide \(arguments[0]): there are modelling, fetching, live-queries, live-windows, faulting, conflicts, "
+        + "undo and from-core-data")
   }
 } else {
   print(
-    "usage: company-guides modelling|fetching|live-queries|live-windows|faulting|conflicts|undo "
+    "usage: company-guides modelling|fetching|live-queries|live-windows|faulting|conflicts|undo|from-core-data "
       + "tcp://HOST:PORT|unix:///PATH")
 }

@@ -55,7 +55,9 @@ enum CommitClients {
           }
         }
       }
-      return try await group.reduce(0, +)
+      var sum = 0
+      for try await count in group { sum += count }
+      return sum
     }
   }
 }

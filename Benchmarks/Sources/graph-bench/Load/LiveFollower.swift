@@ -52,8 +52,8 @@ enum LiveFollower {
     let (revisions, seen) = AsyncStream.makeStream(of: Revision.self)
     let observation = client.context.observe { seen.yield($0.revision) }
     defer { observation.cancel() }
-    let query = try await client.follow(note)
-    let start = begin(client.context.result(of: query).count)
+    let query = try await client.subscribe(to: note)
+    let start = begin(query.objects().count)
     for await revision in revisions where revision >= last { break }
     return start
   }

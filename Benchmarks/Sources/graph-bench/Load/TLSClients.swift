@@ -22,11 +22,16 @@ final class TLSClients {
   init(_ address: ServerAddress) throws {
     guard case .tls(_, let port) = address else { throw BenchmarkError(description: "\(address) is not encrypted") }
     self.port = port
+    context = try Self.makeContext()
+  }
+
+  /// A context that verifies nothing.
+  static func makeContext() throws -> NIOSSLContext {
     var configuration = TLSConfiguration.makeClientConfiguration()
     configuration.minimumTLSVersion = .tlsv12
     configuration.certificateVerification = .none
     configuration.applicationProtocols = [TransportNames.applicationProtocol]
-    context = try NIOSSLContext(configuration: configuration)
+    return try NIOSSLContext(configuration: configuration)
   }
 
   /// Connects, and waits for the end of the handshake.

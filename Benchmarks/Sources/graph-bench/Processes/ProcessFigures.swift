@@ -13,11 +13,14 @@ extension ServerProcess {
 
   /// The processor time of its current threads, in seconds; from nanoseconds, because utime and stime have ticks of
   /// 10 ms.
-  var processorSeconds: Double {
+  var processorSeconds: Double { threadSeconds.values.reduce(0, +) }
+
+  /// The processor time of each current thread, in seconds.
+  var threadSeconds: [String: Double] {
     let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/task")) ?? []
-    return threads.reduce(0) { sum, thread in
+    return threads.reduce(into: [:]) { seconds, thread in
       let text = ProcessFigures.text("/proc/\(id)/task/\(thread)/schedstat")
-      return sum + (text.split(separator: " ").first.flatMap { Double($0) } ?? 0) / 1e9
+      seconds[thread] = (text.split(separator: " ").first.flatMap { Double($0) } ?? 0) / 1e9
     }
   }
 

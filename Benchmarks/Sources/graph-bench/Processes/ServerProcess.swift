@@ -8,6 +8,8 @@ final class ServerProcess {
   private let output: Int32
   private var unread = [UInt8]()
   private var hasEnded = false
+  /// The status of `waitpid`; 0 for a successful end and before the end.
+  private(set) var status: Int32 = 0
   let startedAt: Double
 
   init(_ program: String, _ arguments: [String], readsOutput: Bool = true) throws {
@@ -53,7 +55,7 @@ final class ServerProcess {
     guard !hasEnded else { return }
     let deadline = now() + timeoutSeconds
     // The runtime of a short command is itself measured, so the pause must be too short to affect it.
-    while waitpid(id, nil, WNOHANG) == 0 {
+    while waitpid(id, &status, WNOHANG) == 0 {
       if now() > deadline { Foundation.kill(id, SIGKILL) }
       usleep(200)
     }

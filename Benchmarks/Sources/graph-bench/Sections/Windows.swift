@@ -42,6 +42,7 @@ private struct WindowedHub {
   /// One session with several windows, at different parts of one order.
   private static let session: SessionID = 1
 
+  private let model: Model
   private var hub: Hub
   private let person: Entity
   private let score: Property
@@ -52,7 +53,7 @@ private struct WindowedHub {
   private var windows = [UInt64]()
 
   init(rows count: Int) throws {
-    let model = try Model(parsing: Staff.source.utf8)
+    model = try Model(parsing: Staff.source.utf8)
     guard let person = model.entity(named: "Person"), let score = person.property(named: "score") else {
       throw BenchmarkError(description: "there are no people")
     }
@@ -140,9 +141,10 @@ private struct WindowedHub {
         case .findReplica(_, let session): events.append(.foundReplica(.success(nil), session: session))
         case .broadcast(let bytes, let ids):
           for id in ids { events.append(.drained(id, bytes: bytes.count)) }
-        case .collect(let ticket, _, _, session: _):
-          for start in stride(from: 0, to: rows.count, by: 1_000) {
-            events.append(.collected(ticket, Array(rows[start..<min(start + 1_000, rows.count)])))
+        case .collect(let ticket, let fetch, _, session: _):
+          let sorted = SortOrder(fetch.sort, model: model).sortedWithKeys(rows)
+          for start in stride(from: 0, to: sorted.count, by: 1_000) {
+            events.append(.collected(ticket, Array(sorted[start..<min(start + 1_000, sorted.count)])))
           }
           let head = Token(store: Self.store, revision: revision, fingerprint: UInt64(revision))
           events.append(.collectFinished(ticket, .success(head)))

@@ -1,0 +1,124 @@
+import CoreDataStore
+import GraphClient
+import GraphModel
+
+/// Rows and values that the daemon refuses.
+extension CoreDataImporter {
+  static let deletedTarget = "it refers to an object that was deleted in the graph"
+
+  /// The rows to send after a refusal: without those, or without the values, that it names. If it names none, the
+  /// rows are sent in halves, until one is left. Rows that need a key which another row may release wait.
+  func remaining(of part: [[RowKey]], _ items: [RowChanges.Item], after refusal: Refusal) throws -> [[[RowKey]]] {
+    let byID = Dictionary(items.map { ($0.change.id, $0) }, uniquingKeysWith: { first, _ in first })
+    var refused = [RowKey: String]()
+    var isReduced = false
+    for violation in refusal.violations where violation.commonRule != .unique {
+      guard let item = byID[violation.id], refused[item.key] == nil else { continue }
+      let property = shell.model.property(violation.property)
+      if let property, omit(property, of: item, violation.message) {
+        isReduced = true
+      } else {
+        let cause = property.flatMap { changes.cause($0, item.key) }
+        refused[item.key] = [violation.message, cause].compactMap(\.self).joined(separator: "; ")
+      }
+    }
+    for conflict in refusal.conflicts where conflict.kind == .deleted {
+      for item in items {
+        for property in item.properties(referringTo: conflict.id, shell.model)
+        where omit(property, of: item, Self.deletedTarget) {
+          isReduced = true
+        }
+      }
+    }
+    // Without these values and rows, the keys of the others may be unique.
+    let waiting = changes.postponed.count
+    if refused.isEmpty, !isReduced { refused = try rowsWithoutKey(items, refusal) }
+    if refused.isEmpty, !isReduced, changes.postponed.count == waiting {
+      if items.count > 1 { return Self.halves(part) }
+      for item in items { refused[item.key] = refusal.message }
+    }
+    for item in items {
+      guard let reason = refused[item.key] else { continue }
+      report.skip(changes.reportKey(item.key), item.row.entity, reason)
+      changes.reject(item.key)
+    }
+    let rest = part.map { $0.filter { refused[$0] == nil && !changes.postponed.contains($0) } }
+      .filter { !$0.isEmpty }
+    return rest.isEmpty ? [] : [rest]
+  }
+
+  /// Leaves a value out that the daemon refuses.
+  /// - Returns: false if the row is not possible without it.
+  private func omit(_ property: Property, of item: RowChanges.Item, _ reason: String) -> Bool {
+    guard let entity = shell.model.entity(item.change.id.entity),
+      item.change.edits.contains(where: { $0.property == property.number }),
+      property.isOptional || !entity.initialValue(property).isNull,
+      changes.exclude(property.number, of: item.key)
+    else { return false }
+    report.omit(property.name, of: changes.reportKey(item.key), item.row.entity, reason)
+    return true
+  }
+
+  // MARK: - Unique keys
+
+  private struct UniqueKey: Hashable {
+    let property: PropertyNumber
+    let value: Value
+    let others: [Violation.KeyPart]
+
+    init(_ violation: Violation) {
+      (property, value, others) = (violation.property, violation.value, violation.others)
+    }
+  }
+
+  /// The rows that can't have their unique keys, with the reasons, without those that wait. Of the rows of a commit
+  /// with the same key the first one keeps it, as if each row were a commit.
+  private func rowsWithoutKey(_ items: [RowChanges.Item], _ refusal: Refusal) throws -> [RowKey: String] {
+    let violations = refusal.violations.filter { $0.commonRule == .unique }
+    let counts = Dictionary(grouping: violations, by: UniqueKey.init).mapValues(\.count)
+    // Each violation has a conflict with the object that has the key, unless the user does not see that object.
+    let conflicts = refusal.conflicts.filter { $0.kind == .unique }
+    var byID = [ObjectID: [(violation: Violation, holder: ObjectID?)]]()
+    for (index, violation) in violations.enumerated() {
+      let holder = conflicts.count == violations.count ? conflicts[index].id : nil
+      byID[violation.id, default: []].append((violation, holder))
+    }
+    var refused = [RowKey: String]()
+    var owners = [UniqueKey: RowKey]()
+    for item in items {
+      let found = byID[item.change.id, default: []]
+      let stored = found.filter { counts[UniqueKey($0.violation)] == 1 }
+      if let (violation, holder) = stored.first(where: { !mayRelease($0.holder) }) {
+        refused[item.key] = try reason(violation, holder)
+      } else if !stored.isEmpty {
+        changes.postpone(item.key)
+      } else if let (violation, _) = found.first(where: { owners[UniqueKey($0.violation)] != nil }),
+        let owner = owners[UniqueKey(violation)]
+      {
+        refused[item.key] = "\(violation.message): \(reader.name(owner))"
+      } else {
+        for (violation, _) in found { owners[UniqueKey(violation)] = item.key }
+      }
+    }
+    return refused
+  }
+
+  /// Whether the update of an object's row may release its keys.
+  private func mayRelease(_ holder: ObjectID?) -> Bool {
+    guard let holder, let key = mapping.mapping.keys[holder.key], let row = changes.rowKey(key) else { return false }
+    return releasing.contains(row)
+  }
+
+  /// Why a row can't have its key, with the row or the object that has it.
+  private func reason(_ violation: Violation, _ holder: ObjectID?) throws -> String {
+    guard let holder else { return violation.message }
+    guard let key = mapping.mapping.keys[holder.key] else {
+      return "\(violation.message): the object \(holder.key), which is not from this store"
+    }
+    if let row = changes.rowKey(key), try changes.existing.contains(row) || reader.exists(row) {
+      return "\(violation.message): \(reader.name(row))"
+    }
+    let advice = deletes ? "" : "; --delete deletes the object"
+    return "\(violation.message): \(key.root) \(key.key), which the app has deleted\(advice)"
+  }
+}

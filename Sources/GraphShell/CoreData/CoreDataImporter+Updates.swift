@@ -1,0 +1,90 @@
+import CoreDataStore
+import GraphClient
+import GraphModel
+import GraphReplica
+
+/// Updates of rows that have an object.
+extension CoreDataImporter {
+  /// Sends the differences: those from values that were sent before, over changes of others, and then values of
+  /// properties that were never sent, unless others have changed them.
+  func update(_ differing: [RowKey]) async throws {
+    let rows = (differing + changes.deferred).sorted()
+    for key in rows where updates.bases[key] == nil {
+      updates.bases[key] = mapping.mapping.rows[changes.mappingKey(key)]?.row.revision
+    }
+    var lost = [RowChanges.LostReference]()
+    for part in [RowChanges.Part.known, .unknown] {
+      for start in stride(from: 0, to: rows.count, by: batch) {
+        let end = min(start + batch, rows.count)
+        lost += try await update(rows[start..<end], part)
+        progress.show("\(end) of \(rows.count) rows compared")
+      }
+    }
+    let ended = Set(differing).subtracting(changes.postponed)
+    report.updated += ended.intersection(updates.sent).count
+    report.unchanged += ended.subtracting(updates.sent).subtracting(updates.gone).count {
+      !changes.rejected.contains($0)
+    }
+    for reference in lost {
+      report.omit(reference.property, of: changes.reportKey(reference.key), reference.entity, reference.reason)
+    }
+  }
+
+  /// - Returns: the references that can't be made.
+  private func update(_ rows: ArraySlice<RowKey>, _ part: RowChanges.Part) async throws -> [RowChanges.LostReference] {
+    var lost = [RowChanges.LostReference]()
+    var parts = [rows.map { [$0] }]
+    while let groups = parts.popLast() {
+      var references = [RowChanges.LostReference]()
+      let items = try changes.updates(
+        groups.flatMap(\.self), part, mapping.mapping, bases: updates.bases, lost: &references)
+      if groups.count > 1, Self.isTooLarge(items) {
+        parts += Self.halves(groups)
+        continue
+      }
+      do {
+        if !items.isEmpty {
+          let saved = try await commit(items.map(\.change), policy: part == .known ? .objectTrump : .storeTrump)
+          let deleted = try record(updated: items, saved.committed)
+          for item in items {
+            if deleted.contains(item.change.id) {
+              updates.gone.insert(item.key)
+            } else {
+              updates.sent.insert(item.key)
+            }
+          }
+        }
+      } catch let refusal as Refusal where refusal.isAboutContents {
+        parts += try remaining(of: groups, items, after: refusal)
+        continue
+      }
+      lost += references
+    }
+    return lost
+  }
+
+  /// - Returns: the deleted objects.
+  private func record(updated items: [RowChanges.Item], _ committed: CommitResult) throws -> Set<ObjectID> {
+    let gone = Set(committed.conflicts.filter { $0.kind == .deleted }.map(\.id))
+    var lines = [ImportMapping.Line]()
+    for item in items {
+      if gone.contains(item.change.id) {
+        report.skip(
+          changes.reportKey(item.key), item.row.entity, "its object was deleted in the graph since the last import")
+        continue
+      }
+      var row = item.row
+      row.revision = committed.revision
+      for id in gone {
+        for property in item.properties(referringTo: id, shell.model) {
+          report.omit(property.name, of: changes.reportKey(item.key), row.entity, Self.deletedTarget)
+          // The next import tries it again.
+          row.sums[property.name] = ImportMapping.Row.empty
+        }
+      }
+      lines.append(.row(changes.mappingKey(item.key), id: item.change.id.key, row))
+    }
+    try mapping.record(lines + [.settled(committed.revision)])
+    return gone
+  }
+}

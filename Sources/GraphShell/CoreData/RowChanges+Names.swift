@@ -1,0 +1,60 @@
+import CoreDataStore
+import GraphModel
+
+/// The names of values in the mapping, after the app or the model has renamed properties.
+extension RowChanges {
+  /// The checksum of the last value that was sent, also under the property's earlier name; nil if none was.
+  func known(_ property: Property, _ row: SourceRow, _ sent: ImportMapping.Row) -> UInt64? {
+    if let sum = sent.sums[property.name] {
+      // The name may have belonged to a property that has another name now.
+      let isOfOther = successors[property.name, default: []].contains { other in
+        other.number != property.number && row.entity.property(other.number) != nil && sent.sums[other.name] == nil
+      }
+      return isOfOther ? nil : sum
+    }
+    if successors.isEmpty { return nil }
+    return reader.earlierNames(of: property).lazy.compactMap { sent.sums[$0] }.first
+  }
+
+  /// The record of a row before it is compared: with the present names of its properties, so that the next version can
+  /// rename them again, and without references to some rows, whose objects were deleted.
+  func recent(_ sent: ImportMapping.Row, _ row: SourceRow, without targets: Set<RowKey>) -> ImportMapping.Row {
+    let isRenamed =
+      sent.entity != row.entity.name || !successors.isEmpty && sent.sums.keys.contains { successors[$0] != nil }
+    var record = isRenamed ? withPresentNames(sent, row) : sent
+    if targets.isEmpty { return record }
+    for (property, content) in row.fields + lists(of: row) where content.rows.contains(where: targets.contains) {
+      record.sums[property.name] = ImportMapping.Row.empty
+    }
+    return record
+  }
+
+  /// The record of a row with the present names of its properties. Names that none of them has or had stay.
+  func withPresentNames(_ sent: ImportMapping.Row, _ row: SourceRow) -> ImportMapping.Row {
+    var record = sent
+    record.entity = row.entity.name
+    record.sums = sent.sums.filter { !isName($0.key, of: row.entity) }
+    for property in row.entity.properties { record.sums[property.name] = known(property, row, sent) }
+    return record
+  }
+
+  /// Whether a property of an entity has or had a name.
+  func isName(_ name: String, of entity: Entity) -> Bool { names[entity.number].map { $0.contains(name) } == true }
+
+  func isUnsent(_ property: Property, _ record: ImportMapping.Row) -> Bool {
+    !isAssigned(property) && record.sums[property.name] == nil
+  }
+
+  /// The names of a row's sent values that no property has or had, and the properties of which none was sent; one of
+  /// these may have been renamed several times. Both are empty if one is.
+  func unmatched(_ row: SourceRow, _ record: ImportMapping.Row) -> (names: [String], properties: [String]) {
+    var names = [String]()
+    for (name, sum) in record.sums where sum != ImportMapping.Row.empty && !isName(name, of: row.entity) {
+      names.append(name)
+    }
+    if names.isEmpty { return ([], []) }
+    let properties = (row.fields + lists(of: row)).map(\.property).filter { isUnsent($0, record) }
+      .map { model.qualifiedName(of: $0) }
+    return properties.isEmpty ? ([], []) : (names, properties)
+  }
+}
