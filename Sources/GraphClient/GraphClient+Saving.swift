@@ -263,7 +263,11 @@ extension GraphClient {
     do {
       return try await batchResult(of: request, progress)
     } catch let refusal as Refusal where refusal == Replica.lostConnection {
-      await waitForReconnection()
+      // A cancelled task does not learn the outcome, and its request is not sent again.
+      do {
+        try await waitForReconnection()
+        try Task.checkCancellation()
+      } catch { throw Self.unknownOutcome }
       do {
         return try await batchResult(of: request, progress)
       } catch let refusal as Refusal where refusal.code == .unavailable {
@@ -287,7 +291,7 @@ extension GraphClient {
       case .progress(let step):
         changed = step.changed
         progress(step)
-      case .committed(let committed, _, _): return BatchResult(committed: committed, changed: changed)
+      case .committed(let committed, _, _, _): return BatchResult(committed: committed, changed: changed)
       default: throw Replica.unexpectedReply
       }
     }

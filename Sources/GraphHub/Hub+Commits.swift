@@ -327,14 +327,16 @@ extension Hub {
     switch outcome(of: result, origin, session.visibility) {
     case .refused(let refusal): sender.refuse(origin.request, refusal, session, &actions)
     case .committed(let committed):
-      var (objects, isComplete) = storedObjects(of: result.record)
+      var (objects, deleted, isComplete) = changedObjects(of: result.record)
       if let visibility = session.visibility, let record = result.record {
         let view = RecordVisibility(record, visibility, model: resolver.model)
         if let visible = view.storedObjects(objects) { objects = visible } else { (objects, isComplete) = ([], false) }
+        deleted = deleted.filter { view.saw($0) == true }
       }
       sender.send(
-        ToClient(origin.request, .committed(committed, objects: objects, isComplete: isComplete)), to: session, &actions
-      )
+        ToClient(
+          origin.request, .committed(committed, objects: objects, isComplete: isComplete, deleted: deleted)),
+        to: session, &actions)
     }
     executeWaiting(session, &actions)
     if isShuttingDown, session.commitsInFlight == 0 {
@@ -371,18 +373,25 @@ extension Hub {
   private static let changedDuringWrite =
     "your rights were changed while this was committed, so the reasons are not shown: try again"
 
-  /// The objects as stored, so that the author needs no second request; incomplete past the reply limit.
-  private func storedObjects(of record: CommitRecord?) -> (objects: [ObjectImage], isComplete: Bool) {
-    guard let record, record.summary == nil else { return ([], false) }
-    var objects = [ObjectImage]()
+  /// The objects as stored, and the deleted ones, so that the author needs no second request; incomplete past the reply
+  /// limit.
+  private func changedObjects(
+    of record: CommitRecord?
+  ) -> (objects: [ObjectImage], deleted: [ObjectID], isComplete: Bool) {
+    guard let record, record.summary == nil else { return ([], [], false) }
+    var (objects, deleted) = ([ObjectImage](), [ObjectID]())
     var size = 0
-    for change in record.changes {
-      guard let image = change.after else { continue }
+    for image in record.changes.compactMap(\.after) {
       size += 64 + image.values.reduce(0) { $0 + $1.stringSize }
-      if size > limits.replyBytes { return (objects, false) }
+      if size > limits.replyBytes { return (objects, [], false) }
       objects.append(image)
     }
-    return (objects, true)
+    for change in record.changes where change.after == nil {
+      size += 64
+      if size > limits.replyBytes { return (objects, deleted, false) }
+      deleted.append(change.id)
+    }
+    return (objects, deleted, true)
   }
 
   mutating func batchProgressed(_ ticket: StoreRequestID, _ progress: BatchProgress, _ actions: inout [HubAction]) {

@@ -245,6 +245,7 @@ extension ObjectContext {
       state.rebaseTexts(after: sent.edits, committedAt: saved.committed.revision)
       removeIfClean(state)
     }
+    recordDeletions(by: saved)
     for id in made {
       guard let state = state(id) else { continue }
       // Under other policies, the insert may have matched an existing object that has members.
@@ -252,6 +253,22 @@ extension ObjectContext {
       recordMembers(ofInserted: state, members[id, default: [:]])
     }
     sendNextSave()
+  }
+
+  /// Marks the objects as deleted that the save's delete rules took along. The objects of a live query follow with its
+  /// delta.
+  private func recordDeletions(by saved: SaveResult) {
+    var change = ObjectsDidChange()
+    for id in saved.deleted {
+      tombstones.record(id, at: saved.committed.revision)
+      // Another client may have restored it, and the newer state arrived before the answer.
+      guard let state = state(id), !state.isGone, state.revision <= saved.committed.revision, !isFollowed(id) else {
+        continue
+      }
+      recordDeletion(of: state)
+      change.deleted.append(id)
+    }
+    if !change.deleted.isEmpty { post(change) }
   }
 
   /// Collects the objects that a save has made members of objects that it inserted.

@@ -10,9 +10,9 @@ extension Replica {
     case (.welcome(let welcome), .hello?):
       openRequests.close(message.request)
       receiveWelcome(welcome, &actions)
-    case (.committed(let committed, let objects, let isComplete), .save(let id)?):
+    case (.committed(let committed, let objects, let isComplete, let deleted), .save(let id)?):
       resume.record(committed.token(of: store))
-      let saved = SaveResult(committed: committed, objects: objects, isComplete: isComplete)
+      let saved = SaveResult(committed: committed, objects: objects, isComplete: isComplete, deleted: deleted)
       receiveOutcome(.success(saved), of: id, message.request, &actions)
     case (.refused(let refusal), .save(let id)?):
       receiveOutcome(.failure(refusal), of: id, message.request, &actions)
@@ -98,7 +98,7 @@ extension Replica {
   ) {
     switch reply {
     case .chunk(let chunk): if let end = chunk.end { resume.record(end.at) }
-    case .committed(let committed, _, _): resume.record(committed.token(of: store))
+    case .committed(let committed, _, _, _): resume.record(committed.token(of: store))
     default: break
     }
     if isLast { openRequests.close(number, of: request) }

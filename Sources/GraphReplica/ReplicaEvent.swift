@@ -107,8 +107,10 @@ public struct SaveResult: Hashable, Sendable {
   public var committed: CommitResult
   /// The objects of the commit as stored, as many as fit into the reply.
   public var objects: [ObjectImage]
-  /// Whether `objects` contains everything that the commit changed.
+  /// Whether `objects` and `deleted` contain everything that the commit changed.
   public var isComplete: Bool
+  /// The objects that the commit deleted, those of delete rules included, as many as fit into the reply.
+  public var deleted: [ObjectID]
 }
 
 /// One commit, as it affects this replica's queries.

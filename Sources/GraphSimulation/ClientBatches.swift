@@ -199,7 +199,7 @@ final class ClientBatches {
       // A batch that was requested twice may still be running, and may find objects by then.
       if pending.timesRequested == 1 { client.outcomes.refused.append(pending.batch.id) }
       self.pending = nil
-    case .committed(let committed, _, _):
+    case .committed(let committed, _, _, _):
       client.outcomes.acknowledged.append((pending.batch.id, committed.revision))
       client.restores.countResent(pending.batch.id)
       client.countThroughLens(.batchThroughLens)

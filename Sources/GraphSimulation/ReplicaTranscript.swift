@@ -96,7 +96,10 @@ enum ReplicaTranscript {
   }
 
   private static func message(of saved: SaveResult) -> ToClient {
-    ToClient(0, .committed(saved.committed, objects: saved.objects, isComplete: saved.isComplete))
+    ToClient(
+      0,
+      .committed(
+        saved.committed, objects: saved.objects, isComplete: saved.isComplete, deleted: saved.deleted))
   }
 
   private static func json(of update: CommitUpdate) -> JSON {

@@ -97,9 +97,9 @@ public struct ToClient: Hashable, Sendable {
     case model(source: String, hash: ModelHash)
     /// A part of the result of a fetch or a live query.
     case chunk(Chunk)
-    /// The commit of a transaction. `isComplete`: `objects` are all objects that the commit changed and that still
-    /// exist.
-    case committed(CommitResult, objects: [ObjectImage], isComplete: Bool)
+    /// The commit of a transaction, the changed objects as stored, and the deleted ones. `isComplete`: these are all
+    /// objects that the commit changed.
+    case committed(CommitResult, objects: [ObjectImage], isComplete: Bool, deleted: [ObjectID] = [])
     /// A subscription was accepted. `query` is the server's number on this connection.
     ///
     /// If `resumed` is true, deltas follow instead of chunks. `known`: the store still has the state that the client

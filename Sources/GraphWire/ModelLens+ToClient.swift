@@ -13,12 +13,14 @@ extension ModelLens {
       chunk.rows = chunk.rows.map { $0.map { downgraded($0) } }
       chunk.damage = downgraded(chunk.damage)
       result.body = .chunk(chunk)
-    case .committed(var committed, let objects, let isComplete):
+    case .committed(var committed, let objects, let isComplete, let deleted):
       committed.identities = committed.identities.map {
         CommitResult.IDAssignment(temporary: downgraded($0.temporary), permanent: downgraded($0.permanent))
       }
       committed.conflicts = committed.conflicts.map { downgraded($0) }
-      result.body = .committed(committed, objects: objects.compactMap { downgraded($0) }, isComplete: isComplete)
+      result.body = .committed(
+        committed, objects: objects.compactMap { downgraded($0) }, isComplete: isComplete,
+        deleted: deleted.map { downgraded($0) }.filter { $0.entity != 0 })
     case .log(let commits, let last, let damage):
       result.body = .log(commits.map { downgraded($0) }, last: last, damage: downgraded(damage))
     case .followed(let commits, let at, let head, let damage):

@@ -21,7 +21,7 @@ import Testing
     while true {
       switch try await client.reply(to: request) {
       case .progress(let progress): course.steps.append(progress)
-      case .committed(let committed, _, _):
+      case .committed(let committed, _, _, _):
         course.committed = committed
         return course
       case .refused(let refusal):

@@ -24,7 +24,7 @@ import Testing
           [("text", .string("note \(number)")), ("board", .object(board))], temporary: UInt64(number + 1)))
     }
     let author = try await scene.client()
-    guard case .committed(let committed, _, _) = try await author.commit(changes) else {
+    guard case .committed(let committed, _, _, _) = try await author.commit(changes) else {
       Issue.record("the notes are refused")
       return
     }

@@ -90,7 +90,7 @@ import Testing
     let phone = Change(.update, ann.id, base: reported.revision, edits: [Edit(try number("phone"), .set(.string("6")))])
     let insert = Change(
       .insert, .temporary(1, entity: member.number), edits: [Edit(try number("name"), .set(.string("Bob")))])
-    guard case .committed(let committed, let objects, true) = try await old.commit([phone, insert]) else {
+    guard case .committed(let committed, let objects, true, _) = try await old.commit([phone, insert]) else {
       Issue.record("the older client could not commit")
       return
     }

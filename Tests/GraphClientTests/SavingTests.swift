@@ -115,6 +115,20 @@ import Testing
     }
   }
 
+  @Test func objectsOfADeleteRuleAreDeletedHere() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      try await graph.insertStep(by: client)
+      let project = try #require(try await client.fetch(Project.self, prefetch: [\.steps]).first)
+      let step = try #require(try await client.fetch(Step.self).first)
+      client.context.delete(project)
+      let saved = try #require(try await client.save())
+      #expect(Set(saved.deleted) == [project.id, step.id] && saved.isComplete)
+      #expect(step.isDeleted)
+      await client.close()
+    }
+  }
+
   @Test func outcomeOfLostCommitIsUnknownToClientThatDoesNotReconnect() async throws {
     try await ServedGraph.serve { graph in
       let proxy = try CuttingProxy(to: graph.address, cutAfter: 3, isLast: true)

@@ -113,7 +113,7 @@ import Testing
     let refusal = Refusal(.conflict, "carol has changed it", conflicts: conflicts)
     for (access, shown) in [(all(.reader, 2), conflicts), (part(2), [])] {
       let committed = try answer(WriteResult(outcome: .committed(result), record: record), after: access)
-      guard case .committed(let committed, _, _)? = committed else {
+      guard case .committed(let committed, _, _, _)? = committed else {
         Issue.record("the transaction is committed")
         continue
       }

@@ -192,7 +192,7 @@ struct HubTranscript {
     case .welcome: "welcome"
     case .refused(let refusal):
       "refused: \(refusal.code.rawValue)" + (refusal.isOutcomeUnknown ? ", outcome unknown" : "")
-    case .committed(let committed, _, _): "committed \(committed.revision)"
+    case .committed(let committed, _, _, _): "committed \(committed.revision)"
     case .subscribed(let query, let resumed, _): resumed ? "query \(query) resumed" : "query \(query)"
     case .unsubscribed(let query): "query \(query) ended"
     case .delta(let delta) where delta.total != nil || delta.changes.contains { $0.place != nil }:

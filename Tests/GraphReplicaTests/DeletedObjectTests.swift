@@ -46,6 +46,27 @@ import Testing
     #expect(board.objects(notes, ManagedObject.self).map(\.id) == restored.map(\.id) && restored.count == 1)
   }
 
+  /// No live query follows the objects that a delete rule takes along: the answer to the save names them.
+  @Test func objectsOfADeleteRuleAreDeleted() throws {
+    let script = try ReplicaTranscript()
+    #expect(script.connect(head: 1) == ["welcomed"])
+    let board = script.context.register([try script.image(1, of: "Board", 1)])[0]
+    let home = Value.object(board.id)
+    let notes = script.context.register(try (5...7).map { try script.image($0, 1, ["board": home]) })
+    notes[0]["text"] = .string("draft")
+    script.context.delete(board)
+    let id = try #require(script.context.save())
+    #expect(script.lines().count == 1)
+    // The third was restored, and read again before the answer.
+    _ = script.context.register([try script.image(7, 3)])
+    #expect(
+      script.receive(script.committed(2, deleted: [board.id] + notes.map(\.id)), 2) == ["saved \(id.sequence) as 2"])
+    #expect(board.isDeleted && notes.map(\.isDeleted) == [true, true, false])
+    #expect(!script.context.hasChanges)
+    // A read that began before the delete does not bring them back.
+    #expect(script.context.register([try script.image(6, 1)]).isEmpty)
+  }
+
   /// An object that becomes invisible to the user looks like a deleted one. When it is visible again, it has not
   /// changed.
   @Test func objectThatIsVisibleAgainReturns() throws {

@@ -83,12 +83,13 @@ final class ReplicaTranscript {
   }
 
   func committed(
-    _ revision: Revision, _ identities: [CommitResult.IDAssignment] = [], objects: [ObjectImage] = []
+    _ revision: Revision, _ identities: [CommitResult.IDAssignment] = [], objects: [ObjectImage] = [],
+    deleted: [ObjectID] = []
   ) -> ToClient.Body {
     .committed(
       CommitResult(
         revision: revision, fingerprint: token(revision).fingerprint, identities: identities, conflicts: []),
-      objects: objects, isComplete: true)
+      objects: objects, isComplete: true, deleted: deleted)
   }
 
   func last(_ objects: [ObjectImage], at revision: Revision) -> ToClient.Body {

@@ -371,6 +371,7 @@ message CommitReply
 1 result CommitResult!
 2 objects Object*
 3 complete bool
+4 deleted ObjectID*
 message Subscribed
 1 query uint64
 2 resumed bool

@@ -157,7 +157,7 @@ extension RequestHandler {
       id: TransactionID(replica: replica, sequence: 1), policy: policy, changes: changes)
     do {
       let answer = try await session.answer(to: .commit(transaction))
-      guard case .committed(let result, let objects, let isComplete) = answer else {
+      guard case .committed(let result, let objects, let isComplete, _) = answer else {
         throw Refusal(.unavailable, "the server answered a commit with something else")
       }
       return Saved(result: result, objects: objects, isComplete: isComplete)

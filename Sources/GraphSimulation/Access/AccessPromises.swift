@@ -195,7 +195,7 @@ struct AccessPromises {
     // The objects of conflicts without contents: the server sends those to sessions that have lost sight since the
     // request, and repeats ids of the request.
     var bare = Set<ObjectID>()
-    for case .committed(let result, _, _) in messages.map(\.body) {
+    for case .committed(let result, _, _, _) in messages.map(\.body) {
       assigned.formUnion(result.identities.map(\.permanent))
       for conflict in result.conflicts
       where conflict.mine.isNull && conflict.theirs.isNull && conflict.author.isEmpty && conflict.revision == 0 {

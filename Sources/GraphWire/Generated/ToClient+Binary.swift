@@ -17,11 +17,12 @@ extension ToClient: BinaryCodable {
         $0.modelHash(2, hash)
       }
     case .chunk(let value): writer.field(5, value)
-    case .committed(let committed, let objects, let isComplete):
+    case .committed(let committed, let objects, let isComplete, let deleted):
       writer.message(6) {
         $0.field(1, committed)
         for element in objects { $0.field(2, element) }
         $0.field(3, isComplete)
+        for element in deleted { $0.field(4, element) }
       }
     case .subscribed(let query, let resumed, let known):
       writer.message(7) {
@@ -144,17 +145,19 @@ extension ToClient: BinaryCodable {
     var committed: CommitResult?
     var objects: [ObjectImage] = []
     var isComplete: Bool = false
+    var deleted: [ObjectID] = []
     var reader = try field.reader()
     while let (number, field) = try reader.next() {
       switch number {
       case 1: committed = try field.form()
       case 2: objects.append(try field.form())
       case 3: isComplete = try field.bool()
+      case 4: deleted.append(try field.form())
       default: break
       }
     }
     guard let committed else { throw MalformedMessage("a commit's reply is empty") }
-    return .committed(committed, objects: objects, isComplete: isComplete)
+    return .committed(committed, objects: objects, isComplete: isComplete, deleted: deleted)
   }
 
   /// `message Subscribed`

@@ -120,7 +120,7 @@ final class DaemonFixture {
 extension ToClient.Body {
   /// The permanent ids of a commit's inserts; empty for anything else.
   var identities: [ObjectID] {
-    if case .committed(let committed, _, _) = self { committed.identities.map(\.permanent) } else { [] }
+    if case .committed(let committed, _, _, _) = self { committed.identities.map(\.permanent) } else { [] }
   }
 
   var refusal: Refusal? {
@@ -128,6 +128,6 @@ extension ToClient.Body {
   }
 
   var revision: Revision? {
-    if case .committed(let committed, _, _) = self { committed.revision } else { nil }
+    if case .committed(let committed, _, _, _) = self { committed.revision } else { nil }
   }
 }

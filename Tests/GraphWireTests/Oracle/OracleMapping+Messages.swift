@@ -137,12 +137,13 @@ extension OracleMapping {
               $0.hash = data(hash.bytes)
             })
         case .chunk(let chunk): .chunk(self.chunk(chunk))
-        case .committed(let committed, let objects, let isComplete):
+        case .committed(let committed, let objects, let isComplete, let deleted):
           .committed(
             make {
               $0.result = self.committed(committed)
               $0.objects = objects.map(object)
               $0.complete = isComplete
+              $0.deleted = deleted.map(id)
             })
         case .subscribed(let query, let resumed, let known):
           .subscribed(

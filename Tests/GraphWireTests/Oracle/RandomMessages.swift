@@ -218,7 +218,8 @@ struct RandomMessages {
           CommitResult(
             revision: integer(), fingerprint: unsigned(),
             identities: list { .init(temporary: $0.id(), permanent: $0.id()) },
-            conflicts: list { $0.conflict() }), objects: list { $0.object() }, isComplete: bool()),
+            conflicts: list { $0.conflict() }), objects: list { $0.object() }, isComplete: bool(),
+          deleted: list { $0.id() }),
         .subscribed(query: unsigned(), resumed: bool(), known: bool()), .unsubscribed(query: unsigned()),
         .delta(delta()),
         .advance(revision: integer(), fingerprint: unsigned()), .reset(query: unsigned(), reason: string()),

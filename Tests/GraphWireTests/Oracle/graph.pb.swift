@@ -1987,220 +1987,214 @@ nonisolated struct Graph_ImportGraph: Sendable {
   fileprivate var _id: Graph_TransactionID? = nil
 }
 
-nonisolated struct Graph_ToClient: @unchecked Sendable {
+nonisolated struct Graph_ToClient: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// the request that this answers; 0 for an unsolicited message
-  var request: UInt64 {
-    get {_storage._request}
-    set {_uniqueStorage()._request = newValue}
-  }
+  var request: UInt64 = 0
 
-  var body: OneOf_Body? {
-    get {return _storage._body}
-    set {_uniqueStorage()._body = newValue}
-  }
+  var body: Graph_ToClient.OneOf_Body? = nil
 
   var welcome: Graph_Welcome {
     get {
-      if case .welcome(let v)? = _storage._body {return v}
+      if case .welcome(let v)? = body {return v}
       return Graph_Welcome()
     }
-    set {_uniqueStorage()._body = .welcome(newValue)}
+    set {body = .welcome(newValue)}
   }
 
   var refused: Graph_Refusal {
     get {
-      if case .refused(let v)? = _storage._body {return v}
+      if case .refused(let v)? = body {return v}
       return Graph_Refusal()
     }
-    set {_uniqueStorage()._body = .refused(newValue)}
+    set {body = .refused(newValue)}
   }
 
   var model: Graph_ModelReply {
     get {
-      if case .model(let v)? = _storage._body {return v}
+      if case .model(let v)? = body {return v}
       return Graph_ModelReply()
     }
-    set {_uniqueStorage()._body = .model(newValue)}
+    set {body = .model(newValue)}
   }
 
   var chunk: Graph_Chunk {
     get {
-      if case .chunk(let v)? = _storage._body {return v}
+      if case .chunk(let v)? = body {return v}
       return Graph_Chunk()
     }
-    set {_uniqueStorage()._body = .chunk(newValue)}
+    set {body = .chunk(newValue)}
   }
 
   var committed: Graph_CommitReply {
     get {
-      if case .committed(let v)? = _storage._body {return v}
+      if case .committed(let v)? = body {return v}
       return Graph_CommitReply()
     }
-    set {_uniqueStorage()._body = .committed(newValue)}
+    set {body = .committed(newValue)}
   }
 
   var subscribed: Graph_Subscribed {
     get {
-      if case .subscribed(let v)? = _storage._body {return v}
+      if case .subscribed(let v)? = body {return v}
       return Graph_Subscribed()
     }
-    set {_uniqueStorage()._body = .subscribed(newValue)}
+    set {body = .subscribed(newValue)}
   }
 
   var unsubscribed: Graph_Unsubscribed {
     get {
-      if case .unsubscribed(let v)? = _storage._body {return v}
+      if case .unsubscribed(let v)? = body {return v}
       return Graph_Unsubscribed()
     }
-    set {_uniqueStorage()._body = .unsubscribed(newValue)}
+    set {body = .unsubscribed(newValue)}
   }
 
   var delta: Graph_Delta {
     get {
-      if case .delta(let v)? = _storage._body {return v}
+      if case .delta(let v)? = body {return v}
       return Graph_Delta()
     }
-    set {_uniqueStorage()._body = .delta(newValue)}
+    set {body = .delta(newValue)}
   }
 
   var advance: Graph_Advance {
     get {
-      if case .advance(let v)? = _storage._body {return v}
+      if case .advance(let v)? = body {return v}
       return Graph_Advance()
     }
-    set {_uniqueStorage()._body = .advance(newValue)}
+    set {body = .advance(newValue)}
   }
 
   var reset: Graph_Reset {
     get {
-      if case .reset(let v)? = _storage._body {return v}
+      if case .reset(let v)? = body {return v}
       return Graph_Reset()
     }
-    set {_uniqueStorage()._body = .reset(newValue)}
+    set {body = .reset(newValue)}
   }
 
   var log: Graph_LogChunk {
     get {
-      if case .log(let v)? = _storage._body {return v}
+      if case .log(let v)? = body {return v}
       return Graph_LogChunk()
     }
-    set {_uniqueStorage()._body = .log(newValue)}
+    set {body = .log(newValue)}
   }
 
   var status: Graph_StatusReply {
     get {
-      if case .status(let v)? = _storage._body {return v}
+      if case .status(let v)? = body {return v}
       return Graph_StatusReply()
     }
-    set {_uniqueStorage()._body = .status(newValue)}
+    set {body = .status(newValue)}
   }
 
   var pong: Graph_Pong {
     get {
-      if case .pong(let v)? = _storage._body {return v}
+      if case .pong(let v)? = body {return v}
       return Graph_Pong()
     }
-    set {_uniqueStorage()._body = .pong(newValue)}
+    set {body = .pong(newValue)}
   }
 
   var close: Graph_Close {
     get {
-      if case .close(let v)? = _storage._body {return v}
+      if case .close(let v)? = body {return v}
       return Graph_Close()
     }
-    set {_uniqueStorage()._body = .close(newValue)}
+    set {body = .close(newValue)}
   }
 
   var presence: Graph_PresenceUpdate {
     get {
-      if case .presence(let v)? = _storage._body {return v}
+      if case .presence(let v)? = body {return v}
       return Graph_PresenceUpdate()
     }
-    set {_uniqueStorage()._body = .presence(newValue)}
+    set {body = .presence(newValue)}
   }
 
   var undoState: Graph_UndoState {
     get {
-      if case .undoState(let v)? = _storage._body {return v}
+      if case .undoState(let v)? = body {return v}
       return Graph_UndoState()
     }
-    set {_uniqueStorage()._body = .undoState(newValue)}
+    set {body = .undoState(newValue)}
   }
 
   var progress: Graph_Progress {
     get {
-      if case .progress(let v)? = _storage._body {return v}
+      if case .progress(let v)? = body {return v}
       return Graph_Progress()
     }
-    set {_uniqueStorage()._body = .progress(newValue)}
+    set {body = .progress(newValue)}
   }
 
   var revisionAt: Graph_RevisionAtTime {
     get {
-      if case .revisionAt(let v)? = _storage._body {return v}
+      if case .revisionAt(let v)? = body {return v}
       return Graph_RevisionAtTime()
     }
-    set {_uniqueStorage()._body = .revisionAt(newValue)}
+    set {body = .revisionAt(newValue)}
   }
 
   var valueOrigin: Graph_ValueOrigin {
     get {
-      if case .valueOrigin(let v)? = _storage._body {return v}
+      if case .valueOrigin(let v)? = body {return v}
       return Graph_ValueOrigin()
     }
-    set {_uniqueStorage()._body = .valueOrigin(newValue)}
+    set {body = .valueOrigin(newValue)}
   }
 
   var followed: Graph_Followed {
     get {
-      if case .followed(let v)? = _storage._body {return v}
+      if case .followed(let v)? = body {return v}
       return Graph_Followed()
     }
-    set {_uniqueStorage()._body = .followed(newValue)}
+    set {body = .followed(newValue)}
   }
 
   var differences: Graph_DifferenceChunk {
     get {
-      if case .differences(let v)? = _storage._body {return v}
+      if case .differences(let v)? = body {return v}
       return Graph_DifferenceChunk()
     }
-    set {_uniqueStorage()._body = .differences(newValue)}
+    set {body = .differences(newValue)}
   }
 
   var exportHead: Graph_ExportHead {
     get {
-      if case .exportHead(let v)? = _storage._body {return v}
+      if case .exportHead(let v)? = body {return v}
       return Graph_ExportHead()
     }
-    set {_uniqueStorage()._body = .exportHead(newValue)}
+    set {body = .exportHead(newValue)}
   }
 
   var windowMoved: Graph_WindowMoved {
     get {
-      if case .windowMoved(let v)? = _storage._body {return v}
+      if case .windowMoved(let v)? = body {return v}
       return Graph_WindowMoved()
     }
-    set {_uniqueStorage()._body = .windowMoved(newValue)}
+    set {body = .windowMoved(newValue)}
   }
 
   var browserCode: Graph_BrowserCode {
     get {
-      if case .browserCode(let v)? = _storage._body {return v}
+      if case .browserCode(let v)? = body {return v}
       return Graph_BrowserCode()
     }
-    set {_uniqueStorage()._body = .browserCode(newValue)}
+    set {body = .browserCode(newValue)}
   }
 
   var rights: Graph_Rights {
     get {
-      if case .rights(let v)? = _storage._body {return v}
+      if case .rights(let v)? = body {return v}
       return Graph_Rights()
     }
-    set {_uniqueStorage()._body = .rights(newValue)}
+    set {body = .rights(newValue)}
   }
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -2235,8 +2229,6 @@ nonisolated struct Graph_ToClient: @unchecked Sendable {
   }
 
   init() {}
-
-  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 nonisolated struct Graph_ExportHead: Sendable {
@@ -2262,60 +2254,102 @@ nonisolated struct Graph_ExportHead: Sendable {
   fileprivate var _at: Graph_Token? = nil
 }
 
-nonisolated struct Graph_Welcome: Sendable {
+nonisolated struct Graph_Welcome: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  var `protocol`: UInt32 = 0
+  var `protocol`: UInt32 {
+    get {_storage._protocol}
+    set {_uniqueStorage()._protocol = newValue}
+  }
 
-  var model: Data = Data()
+  var model: Data {
+    get {_storage._model}
+    set {_uniqueStorage()._model = newValue}
+  }
 
   var head: Graph_Token {
-    get {_head ?? Graph_Token()}
-    set {_head = newValue}
+    get {_storage._head ?? Graph_Token()}
+    set {_uniqueStorage()._head = newValue}
   }
   /// Returns true if `head` has been explicitly set.
-  var hasHead: Bool {self._head != nil}
+  var hasHead: Bool {_storage._head != nil}
   /// Clears the value of `head`. Subsequent reads from it will return its default value.
-  mutating func clearHead() {self._head = nil}
+  mutating func clearHead() {_uniqueStorage()._head = nil}
 
-  var session: UInt64 = 0
+  var session: UInt64 {
+    get {_storage._session}
+    set {_uniqueStorage()._session = newValue}
+  }
 
-  var server: String = String()
+  var server: String {
+    get {_storage._server}
+    set {_uniqueStorage()._server = newValue}
+  }
 
   /// the hello's token is of this store and not ahead of it
-  var resumed: Bool = false
+  var resumed: Bool {
+    get {_storage._resumed}
+    set {_uniqueStorage()._resumed = newValue}
+  }
 
-  var entities: [Graph_EntityEntry] = []
+  var entities: [Graph_EntityEntry] {
+    get {_storage._entities}
+    set {_uniqueStorage()._entities = newValue}
+  }
 
-  var maximumFrame: UInt64 = 0
+  var maximumFrame: UInt64 {
+    get {_storage._maximumFrame}
+    set {_uniqueStorage()._maximumFrame = newValue}
+  }
 
-  var heartbeatMilliseconds: UInt64 = 0
+  var heartbeatMilliseconds: UInt64 {
+    get {_storage._heartbeatMilliseconds}
+    set {_uniqueStorage()._heartbeatMilliseconds = newValue}
+  }
 
   /// the highest sequence in history of the hello's replica; 0 for none
-  var lastSequence: UInt64 = 0
+  var lastSequence: UInt64 {
+    get {_storage._lastSequence}
+    set {_uniqueStorage()._lastSequence = newValue}
+  }
 
   /// the name of the session's principal
-  var author: String = String()
+  var author: String {
+    get {_storage._author}
+    set {_uniqueStorage()._author = newValue}
+  }
 
   /// its id
-  var principal: String = String()
+  var principal: String {
+    get {_storage._principal}
+    set {_uniqueStorage()._principal = newValue}
+  }
 
   /// the strongest of its roles
-  var role: String = String()
+  var role: String {
+    get {_storage._role}
+    set {_uniqueStorage()._role = newValue}
+  }
 
   /// its roles; none if it may do everything
-  var grants: [Graph_Grant] = []
+  var grants: [Graph_Grant] {
+    get {_storage._grants}
+    set {_uniqueStorage()._grants = newValue}
+  }
 
   /// of the rules about what it sees; 0 if it may do everything
-  var rules: UInt64 = 0
+  var rules: UInt64 {
+    get {_storage._rules}
+    set {_uniqueStorage()._rules = newValue}
+  }
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
-  fileprivate var _head: Graph_Token? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// A role on the complete store, or on one scope.
@@ -2592,8 +2626,11 @@ nonisolated struct Graph_CommitReply: Sendable {
   /// the changed objects as stored
   var objects: [Graph_Object] = []
 
-  /// `objects` is complete; false if there were too many, and for a repeated transaction
+  /// the lists are complete; false if there were too many, and for a repeated transaction
   var complete: Bool = false
+
+  /// the objects that were deleted
+  var deleted: [Graph_ObjectID] = []
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -6485,498 +6522,460 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
   static let protoMessageName: String = _protobuf_package + ".ToClient"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}welcome\0\u{1}refused\0\u{1}model\0\u{1}chunk\0\u{1}committed\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}delta\0\u{1}advance\0\u{1}reset\0\u{1}log\0\u{1}status\0\u{1}pong\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{1}progress\0\u{3}revision_at\0\u{3}value_origin\0\u{1}followed\0\u{1}differences\0\u{4}\u{2}export_head\0\u{3}window_moved\0\u{3}browser_code\0\u{1}rights\0")
 
-  fileprivate class _StorageClass {
-    var _request: UInt64 = 0
-    var _body: Graph_ToClient.OneOf_Body?
-
-      // This property is used as the initial default value for new instances of the type.
-      // The type itself is protecting the reference to its storage via CoW semantics.
-      // This will force a copy to be made of this reference when the first mutation occurs;
-      // hence, it is safe to mark this as `nonisolated(unsafe)`.
-      static nonisolated(unsafe) let defaultInstance = _StorageClass()
-
-    private init() {}
-
-    init(copying source: _StorageClass) {
-      _request = source._request
-      _body = source._body
-    }
-  }
-
-  fileprivate mutating func _uniqueStorage() -> _StorageClass {
-    if !isKnownUniquelyReferenced(&_storage) {
-      _storage = _StorageClass(copying: _storage)
-    }
-    return _storage
-  }
-
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    _ = _uniqueStorage()
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      while let fieldNumber = try decoder.nextFieldNumber() {
-        // The use of inline closures is to circumvent an issue where the compiler
-        // allocates stack space for every case branch when no optimizations are
-        // enabled. https://github.com/apple/swift-protobuf/issues/1034
-        switch fieldNumber {
-        case 1: try { try decoder.decodeSingularUInt64Field(value: &_storage._request) }()
-        case 2: try {
-          var v: Graph_Welcome?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .welcome(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .welcome(v)
-          }
-        }()
-        case 3: try {
-          var v: Graph_Refusal?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .refused(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .refused(v)
-          }
-        }()
-        case 4: try {
-          var v: Graph_ModelReply?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .model(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .model(v)
-          }
-        }()
-        case 5: try {
-          var v: Graph_Chunk?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .chunk(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .chunk(v)
-          }
-        }()
-        case 6: try {
-          var v: Graph_CommitReply?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .committed(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .committed(v)
-          }
-        }()
-        case 7: try {
-          var v: Graph_Subscribed?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .subscribed(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .subscribed(v)
-          }
-        }()
-        case 8: try {
-          var v: Graph_Unsubscribed?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .unsubscribed(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .unsubscribed(v)
-          }
-        }()
-        case 9: try {
-          var v: Graph_Delta?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .delta(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .delta(v)
-          }
-        }()
-        case 10: try {
-          var v: Graph_Advance?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .advance(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .advance(v)
-          }
-        }()
-        case 11: try {
-          var v: Graph_Reset?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .reset(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .reset(v)
-          }
-        }()
-        case 12: try {
-          var v: Graph_LogChunk?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .log(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .log(v)
-          }
-        }()
-        case 13: try {
-          var v: Graph_StatusReply?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .status(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .status(v)
-          }
-        }()
-        case 14: try {
-          var v: Graph_Pong?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .pong(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .pong(v)
-          }
-        }()
-        case 15: try {
-          var v: Graph_Close?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .close(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .close(v)
-          }
-        }()
-        case 16: try {
-          var v: Graph_PresenceUpdate?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .presence(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .presence(v)
-          }
-        }()
-        case 17: try {
-          var v: Graph_UndoState?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .undoState(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .undoState(v)
-          }
-        }()
-        case 18: try {
-          var v: Graph_Progress?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .progress(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .progress(v)
-          }
-        }()
-        case 19: try {
-          var v: Graph_RevisionAtTime?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .revisionAt(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .revisionAt(v)
-          }
-        }()
-        case 20: try {
-          var v: Graph_ValueOrigin?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .valueOrigin(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .valueOrigin(v)
-          }
-        }()
-        case 21: try {
-          var v: Graph_Followed?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .followed(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .followed(v)
-          }
-        }()
-        case 22: try {
-          var v: Graph_DifferenceChunk?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .differences(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .differences(v)
-          }
-        }()
-        case 24: try {
-          var v: Graph_ExportHead?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .exportHead(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .exportHead(v)
-          }
-        }()
-        case 25: try {
-          var v: Graph_WindowMoved?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .windowMoved(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .windowMoved(v)
-          }
-        }()
-        case 26: try {
-          var v: Graph_BrowserCode?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .browserCode(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .browserCode(v)
-          }
-        }()
-        case 27: try {
-          var v: Graph_Rights?
-          var hadOneofValue = false
-          if let current = _storage._body {
-            hadOneofValue = true
-            if case .rights(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._body = .rights(v)
-          }
-        }()
-        default: break
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.request) }()
+      case 2: try {
+        var v: Graph_Welcome?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .welcome(let m) = current {v = m}
         }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .welcome(v)
+        }
+      }()
+      case 3: try {
+        var v: Graph_Refusal?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .refused(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .refused(v)
+        }
+      }()
+      case 4: try {
+        var v: Graph_ModelReply?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .model(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .model(v)
+        }
+      }()
+      case 5: try {
+        var v: Graph_Chunk?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .chunk(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .chunk(v)
+        }
+      }()
+      case 6: try {
+        var v: Graph_CommitReply?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .committed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .committed(v)
+        }
+      }()
+      case 7: try {
+        var v: Graph_Subscribed?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .subscribed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .subscribed(v)
+        }
+      }()
+      case 8: try {
+        var v: Graph_Unsubscribed?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .unsubscribed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .unsubscribed(v)
+        }
+      }()
+      case 9: try {
+        var v: Graph_Delta?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .delta(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .delta(v)
+        }
+      }()
+      case 10: try {
+        var v: Graph_Advance?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .advance(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .advance(v)
+        }
+      }()
+      case 11: try {
+        var v: Graph_Reset?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .reset(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .reset(v)
+        }
+      }()
+      case 12: try {
+        var v: Graph_LogChunk?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .log(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .log(v)
+        }
+      }()
+      case 13: try {
+        var v: Graph_StatusReply?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .status(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .status(v)
+        }
+      }()
+      case 14: try {
+        var v: Graph_Pong?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .pong(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .pong(v)
+        }
+      }()
+      case 15: try {
+        var v: Graph_Close?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .close(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .close(v)
+        }
+      }()
+      case 16: try {
+        var v: Graph_PresenceUpdate?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .presence(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .presence(v)
+        }
+      }()
+      case 17: try {
+        var v: Graph_UndoState?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .undoState(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .undoState(v)
+        }
+      }()
+      case 18: try {
+        var v: Graph_Progress?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .progress(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .progress(v)
+        }
+      }()
+      case 19: try {
+        var v: Graph_RevisionAtTime?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .revisionAt(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .revisionAt(v)
+        }
+      }()
+      case 20: try {
+        var v: Graph_ValueOrigin?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .valueOrigin(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .valueOrigin(v)
+        }
+      }()
+      case 21: try {
+        var v: Graph_Followed?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .followed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .followed(v)
+        }
+      }()
+      case 22: try {
+        var v: Graph_DifferenceChunk?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .differences(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .differences(v)
+        }
+      }()
+      case 24: try {
+        var v: Graph_ExportHead?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .exportHead(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .exportHead(v)
+        }
+      }()
+      case 25: try {
+        var v: Graph_WindowMoved?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .windowMoved(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .windowMoved(v)
+        }
+      }()
+      case 26: try {
+        var v: Graph_BrowserCode?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .browserCode(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .browserCode(v)
+        }
+      }()
+      case 27: try {
+        var v: Graph_Rights?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .rights(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .rights(v)
+        }
+      }()
+      default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every if/case branch local when no optimizations
-      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-      // https://github.com/apple/swift-protobuf/issues/1182
-      if _storage._request != 0 {
-        try visitor.visitSingularUInt64Field(value: _storage._request, fieldNumber: 1)
-      }
-      switch _storage._body {
-      case .welcome?: try {
-        guard case .welcome(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-      }()
-      case .refused?: try {
-        guard case .refused(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-      }()
-      case .model?: try {
-        guard case .model(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
-      }()
-      case .chunk?: try {
-        guard case .chunk(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
-      }()
-      case .committed?: try {
-        guard case .committed(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
-      }()
-      case .subscribed?: try {
-        guard case .subscribed(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
-      }()
-      case .unsubscribed?: try {
-        guard case .unsubscribed(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
-      }()
-      case .delta?: try {
-        guard case .delta(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
-      }()
-      case .advance?: try {
-        guard case .advance(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
-      }()
-      case .reset?: try {
-        guard case .reset(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
-      }()
-      case .log?: try {
-        guard case .log(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
-      }()
-      case .status?: try {
-        guard case .status(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
-      }()
-      case .pong?: try {
-        guard case .pong(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
-      }()
-      case .close?: try {
-        guard case .close(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
-      }()
-      case .presence?: try {
-        guard case .presence(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
-      }()
-      case .undoState?: try {
-        guard case .undoState(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
-      }()
-      case .progress?: try {
-        guard case .progress(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
-      }()
-      case .revisionAt?: try {
-        guard case .revisionAt(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
-      }()
-      case .valueOrigin?: try {
-        guard case .valueOrigin(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
-      }()
-      case .followed?: try {
-        guard case .followed(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
-      }()
-      case .differences?: try {
-        guard case .differences(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
-      }()
-      case .exportHead?: try {
-        guard case .exportHead(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
-      }()
-      case .windowMoved?: try {
-        guard case .windowMoved(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 25)
-      }()
-      case .browserCode?: try {
-        guard case .browserCode(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 26)
-      }()
-      case .rights?: try {
-        guard case .rights(let v)? = _storage._body else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 27)
-      }()
-      case nil: break
-      }
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.request != 0 {
+      try visitor.visitSingularUInt64Field(value: self.request, fieldNumber: 1)
+    }
+    switch self.body {
+    case .welcome?: try {
+      guard case .welcome(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .refused?: try {
+      guard case .refused(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .model?: try {
+      guard case .model(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .chunk?: try {
+      guard case .chunk(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .committed?: try {
+      guard case .committed(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .subscribed?: try {
+      guard case .subscribed(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .unsubscribed?: try {
+      guard case .unsubscribed(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
+    case .delta?: try {
+      guard case .delta(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
+    case .advance?: try {
+      guard case .advance(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    }()
+    case .reset?: try {
+      guard case .reset(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+    }()
+    case .log?: try {
+      guard case .log(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+    }()
+    case .status?: try {
+      guard case .status(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+    }()
+    case .pong?: try {
+      guard case .pong(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+    }()
+    case .close?: try {
+      guard case .close(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
+    }()
+    case .presence?: try {
+      guard case .presence(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+    }()
+    case .undoState?: try {
+      guard case .undoState(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
+    }()
+    case .progress?: try {
+      guard case .progress(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
+    }()
+    case .revisionAt?: try {
+      guard case .revisionAt(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
+    }()
+    case .valueOrigin?: try {
+      guard case .valueOrigin(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
+    case .followed?: try {
+      guard case .followed(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+    }()
+    case .differences?: try {
+      guard case .differences(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+    }()
+    case .exportHead?: try {
+      guard case .exportHead(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
+    }()
+    case .windowMoved?: try {
+      guard case .windowMoved(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 25)
+    }()
+    case .browserCode?: try {
+      guard case .browserCode(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 26)
+    }()
+    case .rights?: try {
+      guard case .rights(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 27)
+    }()
+    case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Graph_ToClient, rhs: Graph_ToClient) -> Bool {
-    if lhs._storage !== rhs._storage {
-      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
-        let _storage = _args.0
-        let rhs_storage = _args.1
-        if _storage._request != rhs_storage._request {return false}
-        if _storage._body != rhs_storage._body {return false}
-        return true
-      }
-      if !storagesAreEqual {return false}
-    }
+    if lhs.request != rhs.request {return false}
+    if lhs.body != rhs.body {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -7025,101 +7024,165 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
   static let protoMessageName: String = _protobuf_package + ".Welcome"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0\u{3}last_sequence\0\u{1}author\0\u{1}principal\0\u{1}role\0\u{1}grants\0\u{1}rules\0")
 
+  fileprivate class _StorageClass {
+    var _protocol: UInt32 = 0
+    var _model: Data = Data()
+    var _head: Graph_Token? = nil
+    var _session: UInt64 = 0
+    var _server: String = String()
+    var _resumed: Bool = false
+    var _entities: [Graph_EntityEntry] = []
+    var _maximumFrame: UInt64 = 0
+    var _heartbeatMilliseconds: UInt64 = 0
+    var _lastSequence: UInt64 = 0
+    var _author: String = String()
+    var _principal: String = String()
+    var _role: String = String()
+    var _grants: [Graph_Grant] = []
+    var _rules: UInt64 = 0
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _protocol = source._protocol
+      _model = source._model
+      _head = source._head
+      _session = source._session
+      _server = source._server
+      _resumed = source._resumed
+      _entities = source._entities
+      _maximumFrame = source._maximumFrame
+      _heartbeatMilliseconds = source._heartbeatMilliseconds
+      _lastSequence = source._lastSequence
+      _author = source._author
+      _principal = source._principal
+      _role = source._role
+      _grants = source._grants
+      _rules = source._rules
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.`protocol`) }()
-      case 2: try { try decoder.decodeSingularBytesField(value: &self.model) }()
-      case 3: try { try decoder.decodeSingularMessageField(value: &self._head) }()
-      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.session) }()
-      case 5: try { try decoder.decodeSingularStringField(value: &self.server) }()
-      case 6: try { try decoder.decodeSingularBoolField(value: &self.resumed) }()
-      case 7: try { try decoder.decodeRepeatedMessageField(value: &self.entities) }()
-      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.maximumFrame) }()
-      case 9: try { try decoder.decodeSingularUInt64Field(value: &self.heartbeatMilliseconds) }()
-      case 10: try { try decoder.decodeSingularUInt64Field(value: &self.lastSequence) }()
-      case 11: try { try decoder.decodeSingularStringField(value: &self.author) }()
-      case 12: try { try decoder.decodeSingularStringField(value: &self.principal) }()
-      case 13: try { try decoder.decodeSingularStringField(value: &self.role) }()
-      case 14: try { try decoder.decodeRepeatedMessageField(value: &self.grants) }()
-      case 15: try { try decoder.decodeSingularFixed64Field(value: &self.rules) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt32Field(value: &_storage._protocol) }()
+        case 2: try { try decoder.decodeSingularBytesField(value: &_storage._model) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._head) }()
+        case 4: try { try decoder.decodeSingularUInt64Field(value: &_storage._session) }()
+        case 5: try { try decoder.decodeSingularStringField(value: &_storage._server) }()
+        case 6: try { try decoder.decodeSingularBoolField(value: &_storage._resumed) }()
+        case 7: try { try decoder.decodeRepeatedMessageField(value: &_storage._entities) }()
+        case 8: try { try decoder.decodeSingularUInt64Field(value: &_storage._maximumFrame) }()
+        case 9: try { try decoder.decodeSingularUInt64Field(value: &_storage._heartbeatMilliseconds) }()
+        case 10: try { try decoder.decodeSingularUInt64Field(value: &_storage._lastSequence) }()
+        case 11: try { try decoder.decodeSingularStringField(value: &_storage._author) }()
+        case 12: try { try decoder.decodeSingularStringField(value: &_storage._principal) }()
+        case 13: try { try decoder.decodeSingularStringField(value: &_storage._role) }()
+        case 14: try { try decoder.decodeRepeatedMessageField(value: &_storage._grants) }()
+        case 15: try { try decoder.decodeSingularFixed64Field(value: &_storage._rules) }()
+        default: break
+        }
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.`protocol` != 0 {
-      try visitor.visitSingularUInt32Field(value: self.`protocol`, fieldNumber: 1)
-    }
-    if !self.model.isEmpty {
-      try visitor.visitSingularBytesField(value: self.model, fieldNumber: 2)
-    }
-    try { if let v = self._head {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    } }()
-    if self.session != 0 {
-      try visitor.visitSingularUInt64Field(value: self.session, fieldNumber: 4)
-    }
-    if !self.server.isEmpty {
-      try visitor.visitSingularStringField(value: self.server, fieldNumber: 5)
-    }
-    if self.resumed != false {
-      try visitor.visitSingularBoolField(value: self.resumed, fieldNumber: 6)
-    }
-    if !self.entities.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.entities, fieldNumber: 7)
-    }
-    if self.maximumFrame != 0 {
-      try visitor.visitSingularUInt64Field(value: self.maximumFrame, fieldNumber: 8)
-    }
-    if self.heartbeatMilliseconds != 0 {
-      try visitor.visitSingularUInt64Field(value: self.heartbeatMilliseconds, fieldNumber: 9)
-    }
-    if self.lastSequence != 0 {
-      try visitor.visitSingularUInt64Field(value: self.lastSequence, fieldNumber: 10)
-    }
-    if !self.author.isEmpty {
-      try visitor.visitSingularStringField(value: self.author, fieldNumber: 11)
-    }
-    if !self.principal.isEmpty {
-      try visitor.visitSingularStringField(value: self.principal, fieldNumber: 12)
-    }
-    if !self.role.isEmpty {
-      try visitor.visitSingularStringField(value: self.role, fieldNumber: 13)
-    }
-    if !self.grants.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.grants, fieldNumber: 14)
-    }
-    if self.rules != 0 {
-      try visitor.visitSingularFixed64Field(value: self.rules, fieldNumber: 15)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._protocol != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._protocol, fieldNumber: 1)
+      }
+      if !_storage._model.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._model, fieldNumber: 2)
+      }
+      try { if let v = _storage._head {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
+      if _storage._session != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._session, fieldNumber: 4)
+      }
+      if !_storage._server.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._server, fieldNumber: 5)
+      }
+      if _storage._resumed != false {
+        try visitor.visitSingularBoolField(value: _storage._resumed, fieldNumber: 6)
+      }
+      if !_storage._entities.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._entities, fieldNumber: 7)
+      }
+      if _storage._maximumFrame != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._maximumFrame, fieldNumber: 8)
+      }
+      if _storage._heartbeatMilliseconds != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._heartbeatMilliseconds, fieldNumber: 9)
+      }
+      if _storage._lastSequence != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._lastSequence, fieldNumber: 10)
+      }
+      if !_storage._author.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._author, fieldNumber: 11)
+      }
+      if !_storage._principal.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._principal, fieldNumber: 12)
+      }
+      if !_storage._role.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._role, fieldNumber: 13)
+      }
+      if !_storage._grants.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._grants, fieldNumber: 14)
+      }
+      if _storage._rules != 0 {
+        try visitor.visitSingularFixed64Field(value: _storage._rules, fieldNumber: 15)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Graph_Welcome, rhs: Graph_Welcome) -> Bool {
-    if lhs.`protocol` != rhs.`protocol` {return false}
-    if lhs.model != rhs.model {return false}
-    if lhs._head != rhs._head {return false}
-    if lhs.session != rhs.session {return false}
-    if lhs.server != rhs.server {return false}
-    if lhs.resumed != rhs.resumed {return false}
-    if lhs.entities != rhs.entities {return false}
-    if lhs.maximumFrame != rhs.maximumFrame {return false}
-    if lhs.heartbeatMilliseconds != rhs.heartbeatMilliseconds {return false}
-    if lhs.lastSequence != rhs.lastSequence {return false}
-    if lhs.author != rhs.author {return false}
-    if lhs.principal != rhs.principal {return false}
-    if lhs.role != rhs.role {return false}
-    if lhs.grants != rhs.grants {return false}
-    if lhs.rules != rhs.rules {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._protocol != rhs_storage._protocol {return false}
+        if _storage._model != rhs_storage._model {return false}
+        if _storage._head != rhs_storage._head {return false}
+        if _storage._session != rhs_storage._session {return false}
+        if _storage._server != rhs_storage._server {return false}
+        if _storage._resumed != rhs_storage._resumed {return false}
+        if _storage._entities != rhs_storage._entities {return false}
+        if _storage._maximumFrame != rhs_storage._maximumFrame {return false}
+        if _storage._heartbeatMilliseconds != rhs_storage._heartbeatMilliseconds {return false}
+        if _storage._lastSequence != rhs_storage._lastSequence {return false}
+        if _storage._author != rhs_storage._author {return false}
+        if _storage._principal != rhs_storage._principal {return false}
+        if _storage._role != rhs_storage._role {return false}
+        if _storage._grants != rhs_storage._grants {return false}
+        if _storage._rules != rhs_storage._rules {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -7670,7 +7733,7 @@ nonisolated extension Graph_DamagedCommit: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Graph_CommitReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".CommitReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}result\0\u{1}objects\0\u{1}complete\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}result\0\u{1}objects\0\u{1}complete\0\u{1}deleted\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7681,6 +7744,7 @@ nonisolated extension Graph_CommitReply: SwiftProtobuf.Message, SwiftProtobuf._M
       case 1: try { try decoder.decodeSingularMessageField(value: &self._result) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.objects) }()
       case 3: try { try decoder.decodeSingularBoolField(value: &self.complete) }()
+      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.deleted) }()
       default: break
       }
     }
@@ -7700,6 +7764,9 @@ nonisolated extension Graph_CommitReply: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.complete != false {
       try visitor.visitSingularBoolField(value: self.complete, fieldNumber: 3)
     }
+    if !self.deleted.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.deleted, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -7707,6 +7774,7 @@ nonisolated extension Graph_CommitReply: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs._result != rhs._result {return false}
     if lhs.objects != rhs.objects {return false}
     if lhs.complete != rhs.complete {return false}
+    if lhs.deleted != rhs.deleted {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

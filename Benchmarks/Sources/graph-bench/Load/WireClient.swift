@@ -181,7 +181,7 @@ final class WireClient: @unchecked Sendable {
   /// Returns the decoded reply of the next commit.
   func nextCommitted() throws -> CommitResult {
     var reader = BinaryReader(Array(try skip(to: .committed)))
-    guard case .committed(let committed, _, _) = try ToClient(from: &reader).body else {
+    guard case .committed(let committed, _, _, _) = try ToClient(from: &reader).body else {
       throw BenchmarkError(description: "a commit has no reply")
     }
     return committed
