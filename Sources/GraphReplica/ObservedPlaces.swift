@@ -54,27 +54,33 @@ private final class ObservedSubject: Observable, Sendable {
 }
 
 /// The places of objects that were read and then released, by id: an observer may still wait for a change of them. A
-/// place leaves when the context holds the object again, and all of them when there are too many; their observers are
-/// notified then, because the Observation module does not say which places have any.
+/// place leaves when the context holds the object again. If there are too many, the older half leaves, and its
+/// observers are notified, because the Observation module does not say which places have any. The newer half stays: an
+/// observer that is reading right now receives no notification yet.
 final class ReleasedPlaces: Sendable {
-  /// The most places that wait.
+  /// The most places that wait; more only if objects are released faster than others are read.
   static let maximumCount = 4_096
 
+  private struct Halves {
+    var newer = [ObjectID: ObservedPlace]()
+    var older = [ObjectID: ObservedPlace]()
+  }
+
   /// Guarded by a mutex, because the last reference to an object may be released on any thread.
-  private let places = Mutex([ObjectID: ObservedPlace]())
+  private let places = Mutex(Halves())
 
   /// Keeps the place of a released object. It notifies no observer: the release may be part of any change.
-  func keep(_ place: ObservedPlace, of id: ObjectID) { places.withLock { $0[id] = place } }
+  func keep(_ place: ObservedPlace, of id: ObjectID) { places.withLock { $0.newer[id] = place } }
 
   /// Removes the place of an object.
   /// - Returns: nil if the object was not read before it was released, and the places of other objects that can't wait
   ///   any longer.
   func take(_ id: ObjectID) -> (place: ObservedPlace?, expired: [ObservedPlace]) {
     places.withLock { places in
-      let place = places.removeValue(forKey: id)
-      if places.count <= Self.maximumCount { return (place, []) }
-      defer { places = [:] }
-      return (place, Array(places.values))
+      let place = places.newer.removeValue(forKey: id) ?? places.older.removeValue(forKey: id)
+      if places.newer.count <= Self.maximumCount / 2 { return (place, []) }
+      defer { places = Halves(older: places.newer) }
+      return (place, Array(places.older.values))
     }
   }
 }

@@ -203,6 +203,10 @@ import Testing
       try await insert(["aa"], graph, by: writer)
       let second = try #require(try await iterator.next())
       #expect(second.map(\.title) == ["aa", "b"] && second.totalCount == 5)
+      // The rows stay.
+      try await insert(["e"], graph, by: writer)
+      let third = try #require(try await iterator.next())
+      #expect(third.map(\.title) == ["aa", "b"] && third.totalCount == 6 && third.difference?.isEmpty == true)
     }
   }
 

@@ -8,6 +8,7 @@ import Testing
   /// Authors "A" and "B", and a book of the first; a controller of books with their authors, and one of books alone.
   private struct Library {
     let graph: LiveGraph
+    let source: LiveQuerySource
     let complete: ResultsController
     let plain: ResultsController
 
@@ -19,8 +20,8 @@ import Testing
       var request = try graph.request()
       plain = ResultsController(request, in: graph.context)
       request.prefetch = RelationshipTree([[try graph.property("author")]])
-      complete = ResultsController(
-        LiveQuerySource(request, in: graph.context, showsCompleteObjects: true), in: graph.context)
+      source = LiveQuerySource(request, in: graph.context, showsCompleteObjects: true)
+      complete = ResultsController(source, in: graph.context)
       try insert(1, by: 1)
       plain.performFetch()
       complete.performFetch()
@@ -110,6 +111,27 @@ import Testing
     library.graph.answerFetches(refusal: refusal)
     #expect(library.complete.state == .failed(refusal) && library.complete.count == 1)
     #expect(library.plain.count == 2 && library.graph.followed == 1)
+  }
+
+  /// The reader sleeps again, because the query is being loaded, and the loaded result may have no difference.
+  @Test @MainActor func readerThatWasNotReadyIsResumed() async throws {
+    let library = try Library()
+    let (graph, complete) = (library.graph, library.complete)
+    graph.answerFetches()
+    var reader = complete.updates.makeAsyncIterator()
+    #expect(try await reader.next()?.snapshot.count == 1)
+    try library.insert(2, by: 1)
+    try graph.reset([])
+    var checks = 0
+    Task { @MainActor in
+      #expect(checks > 0)
+      graph.answerFetches()
+    }
+    let update = try await reader.next {
+      checks += 1
+      return library.source.isComplete
+    }
+    #expect(update?.snapshot.count == 2 && checks > 1)
   }
 
   @Test func stoppedSourceShowsNothing() throws {

@@ -105,6 +105,24 @@ import Testing
       ])
   }
 
+  /// An object after the window was inserted.
+  @Test func totalCountAloneIsReported() async throws {
+    let script = try Script()
+    let controller = try script.controller()
+    var reader = controller.updates.makeAsyncIterator()
+    #expect(try await reader.next()?.difference == nil)
+    let transcript = ResultsTranscript()
+    controller.delegate = transcript
+    script.delta(4, 2, [], total: 10)
+    #expect(rows(controller) == [1, 2, 3] && controller.totalCount == 10)
+    #expect(transcript.taken() == ["3: will change", "3: did change 3 to 3"])
+    let update = try await reader.next()
+    #expect(update?.difference?.isEmpty == true && update?.difference?.revision == 2)
+    // The same number again is no change.
+    script.delta(4, 3, [], total: 10)
+    #expect(transcript.taken().isEmpty)
+  }
+
   @Test func movedWindowIsReportedAsOneDifference() throws {
     let script = try Script()
     let controller = try script.controller()

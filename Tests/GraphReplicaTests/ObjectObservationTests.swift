@@ -161,6 +161,24 @@ import Testing
     #expect(first.count == 1)
   }
 
+  /// While an observer reads, it can't be notified: its reads are not forgotten with those of earlier ones.
+  @Test func observerThatIsReadingIsNotForgotten() throws {
+    let script = try ReplicaTranscript()
+    #expect(script.connect(head: 1) == ["welcomed"])
+    func readFaults(_ numbers: ClosedRange<UInt64>) {
+      for number in numbers { #expect(script.context.fault(script.id(number))?.isFault == true) }
+    }
+    readFaults(2...3_000)
+    let reader = Notifications {
+      readFaults(1...1)
+      readFaults(3_001...4_500)
+    }
+    #expect(reader.count == 0)
+    let loaded = script.context.register([try script.image(1, 1)])
+    #expect(reader.count == 1)
+    withExtendedLifetime(loaded) {}
+  }
+
   @Test func newMemberNotifiesOwner() throws {
     let script = try ReplicaTranscript()
     let notes = try Self.notes(script)

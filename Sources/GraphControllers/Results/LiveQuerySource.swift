@@ -32,13 +32,22 @@ public final class LiveQuerySource: ResultsSource {
   /// Whether rows are shown only with the relationships that the query prefetches.
   private let showsCompleteObjects: Bool
   /// Changes that are not shown yet, oldest first; empty unless objects have to be complete.
-  private var heldChanges = [ObjectsDidChange]()
+  private var heldChanges = [HeldChange]()
   /// Whether incomplete rows are shown, because too many changes waited.
   private var showsIncompleteRows = false
   private var hasShownResult = false
   private var rows = [ObjectID: ResultsRow]()
   private var snapshot: ResultsSnapshot
+  /// The number of rows in the complete result, as of the shown change; nil without a window.
+  private var windowTotal: Int?
   private var dependencies = RowDependencyIndex()
+
+  /// A change that is not shown yet.
+  private struct HeldChange {
+    let change: ObjectsDidChange
+    /// The number of rows in the complete result after it; nil without a window.
+    let total: Int?
+  }
 
   /// Creates a source that subscribes to its own live query.
   public convenience init(_ request: ResultsRequest, in context: ObjectContext) {
@@ -56,7 +65,7 @@ public final class LiveQuerySource: ResultsSource {
     snapshot = ResultsSnapshot(awaiting: order)
   }
 
-  public var totalCount: Int { window?.total ?? snapshot.count }
+  public var totalCount: Int { windowTotal ?? snapshot.count }
 
   public var offset: Int { if let window { window.offset } else { 0 } }
 
@@ -67,6 +76,7 @@ public final class LiveQuerySource: ResultsSource {
   public func start(_ receive: @escaping (ResultsEvent) -> Void) {
     guard query == nil else { return }
     self.receive = receive
+    hasShownResult = false
     guard let entity = context.model.entity(request.entity) else {
       return receive(.failed(Refusal(.malformed, "the model has no entity \(request.entity)")))
     }
@@ -116,14 +126,18 @@ public final class LiveQuerySource: ResultsSource {
     } else if let refusal = change.failedPrefetches[query], !hasShownResult || refusal.code != .unavailable {
       fail(refusal)
     } else if !showsCompleteObjects {
-      show(change, of: query)
+      show(HeldChange(change: change, total: window?.total), of: query)
     } else {
       // A new result has the changes before it.
       if change.loaded.contains(query) { heldChanges = [] }
       if change.loaded.contains(query) || change.queries.contains(query) || order.reachesOthers {
-        heldChanges.append(change)
+        heldChanges.append(HeldChange(change: change, total: window?.total))
       }
       showCompleteChanges(of: query)
+      // Readers that wait for complete rows ask again. No row may be touched: the last load of a resumed query.
+      if self.query == query, change.prefetched.contains(query), hasShownResult {
+        receive?(.changed(ResultsCommit(snapshot: snapshot, touched: [])))
+      }
     }
   }
 
@@ -132,9 +146,9 @@ public final class LiveQuerySource: ResultsSource {
     let isFull = heldChanges.count > Self.maximumHeld
     showsIncompleteRows = isFull || (showsIncompleteRows && context.awaitsPrefetch(of: query) { rows[$0] != nil })
     // A receiver may stop the source.
-    while self.query == query, let change = heldChanges.first, isFull || isComplete(change, of: query) {
+    while self.query == query, let held = heldChanges.first, isFull || isComplete(held.change, of: query) {
       heldChanges.removeFirst()
-      show(change, of: query)
+      show(held, of: query)
     }
   }
 
@@ -150,12 +164,15 @@ public final class LiveQuerySource: ResultsSource {
     return !context.awaitsPrefetch(of: query) { id in isReload || rows[id] != nil || objects.contains(id) }
   }
 
-  private func show(_ change: ObjectsDidChange, of query: QueryID) {
-    hasShownResult = true
+  private func show(_ held: HeldChange, of query: QueryID) {
+    let change = held.change
+    let isCounted = windowTotal == held.total
+    windowTotal = held.total
     if change.loaded.contains(query) {
+      hasShownResult = true
       reload(query, change)
     } else if change.queries.contains(query) || order.reachesOthers {
-      apply(change, to: query)
+      apply(change, to: query, isCounted: isCounted)
     }
   }
 
@@ -172,7 +189,9 @@ public final class LiveQuerySource: ResultsSource {
     receive?(.changed(ResultsCommit(snapshot: snapshot, touched: touched)))
   }
 
-  private func apply(_ change: ObjectsDidChange, to query: QueryID) {
+  /// Applies a commit to the rows.
+  /// - Parameter isCounted: whether the number of rows in the complete result is the same as before.
+  private func apply(_ change: ObjectsDidChange, to query: QueryID, isCounted: Bool) {
     let own = change.objects
     var ids = own
     if order.reachesOthers { dependencies.dependents(of: own, among: rows.keys, into: &ids) }
@@ -186,7 +205,7 @@ public final class LiveQuerySource: ResultsSource {
       touched.append(
         ResultsRowChange(before: before, after: after, isChanged: own.contains(id), properties: change.updated[id]))
     }
-    guard !touched.isEmpty else { return }
+    if touched.isEmpty, isCounted { return }
     reposition(touched)
     snapshot.revision = max(snapshot.revision, change.revision)
     var commit = ResultsCommit(snapshot: snapshot, touched: touched)

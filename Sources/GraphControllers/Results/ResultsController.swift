@@ -100,8 +100,9 @@ public final class ResultsController {
   /// The number of rows.
   public var count: Int { snapshot.count }
 
-  /// The number of rows in the complete result; more than `count` if the source holds a window of it.
-  public var totalCount: Int { source.totalCount }
+  /// The number of rows in the complete result; more than `count` if the source holds a window of it. A change of it
+  /// alone is reported as a difference without changes.
+  public private(set) var totalCount = 0
 
   /// The number of rows of the complete result before the first loaded one.
   public var offset: Int { source.offset }
@@ -146,13 +147,14 @@ public final class ResultsController {
     (difference.revision, difference.author, difference.time) = (commit.revision, commit.author, commit.time)
     let isFirst = state != .loaded
     state = .loaded
+    let isNews = isFirst || !difference.isEmpty || totalCount != source.totalCount
     // If the delegate is replaced during delivery, the new one receives only later changes.
     let receiver = delegate
-    if isFirst || !difference.isEmpty { receiver?.resultsWillChange(self) }
-    snapshot = commit.snapshot
+    if isNews { receiver?.resultsWillChange(self) }
+    (snapshot, totalCount) = (commit.snapshot, source.totalCount)
     readers.removeAll { $0.reader == nil }
-    for reader in readers { reader.reader?.record(commit, difference, isNews: isFirst || !difference.isEmpty) }
-    guard isFirst || !difference.isEmpty else { return }
+    for reader in readers { reader.reader?.record(commit, difference, isNews: isNews) }
+    guard isNews else { return }
     for section in difference.sections where delegate === receiver { receiver?.results(self, didChange: section) }
     for object in difference.objects where delegate === receiver { receiver?.results(self, didChange: object) }
     if delegate === receiver { receiver?.resultsDidChange(self, by: difference) }

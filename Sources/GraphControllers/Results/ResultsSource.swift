@@ -7,7 +7,8 @@ import GraphModel
 public protocol ResultsSource: AnyObject {
   /// The order of the rows.
   var order: ResultsOrder { get }
-  /// The number of rows in the complete result; more than the loaded ones if the source holds a window.
+  /// The number of rows in the complete result, as of the last event; more than the loaded ones if the source holds a
+  /// window.
   var totalCount: Int { get }
   /// The number of rows before the first loaded one; 0 if all are loaded.
   var offset: Int { get }
@@ -38,7 +39,8 @@ public enum ResultsEvent: Sendable {
   case failed(Refusal)
 }
 
-/// The effect of one commit on a source's rows. It may touch rows without changing any.
+/// The effect of one commit on a source's rows. It may touch rows without changing any, or change only the number of
+/// rows in the complete result. It touches nothing if only relationships of the rows have been loaded.
 public struct ResultsCommit: Sendable {
   /// The rows after the commit.
   public var snapshot: ResultsSnapshot

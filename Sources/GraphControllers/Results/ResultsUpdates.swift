@@ -78,6 +78,8 @@ final class ResultsReader {
   ///   - isNews: false if rows were touched without a visible change. The touched rows are still recorded, because a
   ///     later difference needs them.
   func record(_ commit: ResultsCommit, _ difference: ResultsDifference, isNews: Bool) {
+    // The relationships of the rows have been loaded: a reader that was not ready for an earlier commit may be now.
+    if commit.touched.isEmpty, !isNews { return remind() }
     only = isNews && newest == nil && touched.isEmpty ? difference : nil
     if isNews || newest != nil { newest = commit.snapshot }
     (revision, author, time) = (commit.revision, commit.author, commit.time)
@@ -90,8 +92,10 @@ final class ResultsReader {
         touched[id] = both.before == nil && both.after == nil ? nil : both
       }
     }
-    if isNews { wake.give() }
+    remind()
   }
+
+  private func remind() { if newest != nil { wake.give() } }
 
   func end(_ refusal: Refusal?) {
     failure = refusal
