@@ -160,8 +160,14 @@ extension GraphClient {
   }
 
   /// Returns on reconnect or on close.
-  package func waitForReconnection() async {
-    if case .reconnecting = state { await withCheckedContinuation { reconnection.addWaiter($0) } }
+  /// - Throws: `CancellationError` if the task is cancelled before.
+  package func waitForReconnection() async throws {
+    if case .reconnecting = state {
+      let wait = CancellableWait()
+      reconnection.add(wait)
+      defer { reconnection.remove(wait) }
+      try await wait.wait()
+    }
   }
 
   /// The error of a request that may or may not have been committed, with no server left to ask.

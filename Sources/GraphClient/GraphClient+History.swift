@@ -241,7 +241,7 @@ extension GraphClient {
         } catch let refusal as Refusal where refusal.code == .unavailable && failures < Self.maximumFailures {
           // The request was lost with its connection, so it is repeated on the next one.
           failures += 1
-          guard await client.waitForConnection() else { throw refusal }
+          guard try await client.waitForConnection() else { throw refusal }
           return
         }
         if untilNow, end == nil { end = page.head.revision }
@@ -269,8 +269,9 @@ extension GraphClient {
 
   /// Waits until there is a connection.
   /// - Returns: false if there will be none.
-  private func waitForConnection() async -> Bool {
-    await waitForReconnection()
+  /// - Throws: `CancellationError`.
+  private func waitForConnection() async throws -> Bool {
+    try await waitForReconnection()
     return state == .connected
   }
 }
@@ -280,19 +281,21 @@ extension GraphClient {
   /// Makes the saves of a body one undo step, and saves the edits that the body leaves unsaved: `client.undoable("Weigh
   /// in") { … }`.
   ///
-  /// Earlier edits that are still unsaved also belong to the step. Inside another `undoable`, the saves belong to the
-  /// outer step. The step is on the stack of `context.undoScope`, or else on the author's.
+  /// Earlier edits that are still unsaved also belong to the step. While another `undoable` runs, around this one or in
+  /// another task, the saves belong to its step. The step is on the stack of `context.undoScope`, or else on the
+  /// author's.
   /// - Parameter name: for a menu, "Undo NAME".
   /// - Throws: errors of the body, whose unsaved edits then stay in the context; the `Refusal` of the save.
   @discardableResult
   public func undoable<Result>(_ name: String, _ body: () async throws -> Result) async throws -> Result {
-    let outer = context.undoScope
-    let scope = outer ?? undoStack.authorScope
+    let authorScope = undoStack.authorScope
+    let scope = context.undoScope ?? authorScope
     context.undoScope = scope
     scope.beginGroup(named: name)
     defer {
       scope.endGroup()
-      context.undoScope = outer
+      // The context has the author's scope while a group of it is open. Calls in several tasks end in any order.
+      if context.undoScope === authorScope, !authorScope.isGrouping { context.undoScope = nil }
     }
     let result = try await body()
     try await save()

@@ -84,7 +84,7 @@ public final class GraphClient {
     didSet {
       if state == oldValue { return }
       if state == .connected || state == .closed {
-        reconnection.resumeWaiters()
+        reconnection.endWaits()
       }
       observers.record(state, welcome: welcome, ending: ending)
       stateDidChange?(state)

@@ -8,8 +8,8 @@ struct Reconnection {
   private(set) var verification: ServerVerification?
   /// Resumed when a new connection is welcomed or lost.
   private var attempt: CheckedContinuation<Void, Never>?
-  /// Resumed on reconnect or on close.
-  private var waiters = [CheckedContinuation<Void, Never>]()
+  /// End on reconnect or on close.
+  private var waits = [ObjectIdentifier: CancellableWait]()
 
   init(firstPauseMilliseconds: Int64) { pause = firstPauseMilliseconds }
 
@@ -33,11 +33,17 @@ struct Reconnection {
     attempt = nil
   }
 
-  mutating func addWaiter(_ waiter: CheckedContinuation<Void, Never>) { waiters.append(waiter) }
+  /// The number of waits that have not ended.
+  var waitCount: Int { waits.count }
 
-  /// Resumes the waiters, on reconnect or on close.
-  mutating func resumeWaiters() {
-    for waiter in waiters { waiter.resume() }
-    waiters = []
+  mutating func add(_ wait: CancellableWait) { waits[ObjectIdentifier(wait)] = wait }
+
+  /// Removes a wait that has ended, or was cancelled.
+  mutating func remove(_ wait: CancellableWait) { waits[ObjectIdentifier(wait)] = nil }
+
+  /// Ends all waits, on reconnect or on close.
+  mutating func endWaits() {
+    for wait in waits.values { wait.end() }
+    waits = [:]
   }
 }

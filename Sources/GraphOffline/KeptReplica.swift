@@ -158,12 +158,13 @@ extension GraphClient {
   ) async throws -> Result {
     guard let kept, let connector = kept.connector else { throw OfflineReplica.none }
     await connector.add(link)
+    // A cancelled task does not wait for the connection; what the body has done is done.
     do {
       let result = try await connector.withoutClients(body)
-      await waitForReconnection()
+      try? await waitForReconnection()
       return result
     } catch {
-      await waitForReconnection()
+      try? await waitForReconnection()
       throw error
     }
   }

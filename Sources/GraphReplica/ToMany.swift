@@ -39,7 +39,7 @@ public struct OrderedToMany<Element: ManagedObject>: ToManyRelationship {
   /// The member at a position.
   public subscript(position: Int) -> Element { known[position] }
 
-  /// Adds an object at the end; a member moves there.
+  /// Adds an object at the end. A member moves there, unless the members are not known (`isKnown`).
   public func append(_ object: Element) {
     guard isKnown, let last = held.last(where: { $0.id != object.id }) else { return owner.add(object, to: property) }
     insert(object, after: last)

@@ -148,6 +148,34 @@ import Testing
     }
   }
 
+  @Test func cancelledWaitForTheServerEnds() async throws {
+    try await Self.serve { graph, client in
+      let head = try await client.token(of: 1)
+      let following = Task { for try await _ in client.commits(since: head) {} }
+      while client.replies.isEmpty { await Task.yield() }
+      try await graph.stop()
+      while client.reconnection.waitCount == 0 { await Task.yield() }
+      following.cancel()
+      await #expect(throws: CancellationError.self) { try await following.value }
+      #expect(client.reconnection.waitCount == 0)
+      try await graph.start()
+    }
+  }
+
+  /// The proxy drops the answer, and refuses further connections.
+  @Test func cancelledBatchIsNotSentAgain() async throws {
+    try await ServedGraph.serve { graph in
+      let proxy = try CuttingProxy(to: graph.address, cutAfter: 3, isLast: true)
+      defer { proxy.stop() }
+      let client = try await graph.connect(to: proxy.address)
+      let update = Task { try await client.batchUpdate(graph.project, set: [(graph.year, .value(.integer(1)))]) }
+      while client.reconnection.waitCount == 0 { await Task.yield() }
+      update.cancel()
+      await #expect(throws: GraphClient.unknownOutcome) { _ = try await update.value }
+      await client.close()
+    }
+  }
+
   @Test func batchInCancelledTaskSendsNoRows() async throws {
     try await Self.serve { graph, client in
       let insertion = Task {

@@ -43,23 +43,18 @@ import Testing
     #expect(owner.resumed == 1)
   }
 
-  @Test func allWaitersAreResumedOnce() async {
+  @Test func allWaitsEndTogether() async throws {
     let owner = Owner()
-    await withCheckedContinuation { (last: CheckedContinuation<Void, Never>) in
-      for _ in 0..<3 {
-        Task {
-          await withCheckedContinuation { owner.reconnection.addWaiter($0) }
-          owner.resumed += 1
-          if owner.resumed == 3 { last.resume() }
-        }
-      }
-      // Runs after the tasks before it, which the main actor runs in order.
-      Task {
-        owner.reconnection.resumeWaiters()
-        owner.reconnection.resumeWaiters()
-      }
-    }
-    #expect(owner.resumed == 3)
+    let waits = (0..<3).map { _ in CancellableWait() }
+    for wait in waits { owner.reconnection.add(wait) }
+    owner.reconnection.remove(waits[2])
+    #expect(owner.reconnection.waitCount == 2)
+    owner.reconnection.endWaits()
+    owner.reconnection.endWaits()
+    #expect(owner.reconnection.waitCount == 0)
+    for wait in waits.dropLast() { try await wait.wait() }
+    // It was not ended with the others.
+    #expect(waits[2].end())
   }
 
   @MainActor private final class Owner {

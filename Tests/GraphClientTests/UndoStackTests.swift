@@ -73,6 +73,36 @@ import Testing
     }
   }
 
+  /// A button that is pressed twice: both tasks wait in their bodies, and the first ends first.
+  @Test func overlappingStepsAreOne() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      let gates = (0..<2).map { _ in AsyncStream.makeStream(of: Void.self) }
+      let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+      let presses = gates.indices.map { number in
+        Task {
+          try await client.undoable("Press") {
+            _ = graph.insert("\(number)", into: client)
+            begin.yield()
+            for await _ in gates[number].stream {}
+          }
+        }
+      }
+      var begins = begun.makeAsyncIterator()
+      for _ in presses { await begins.next() }
+      for (gate, press) in zip(gates, presses) {
+        #expect(client.context.undoScope != nil)
+        gate.continuation.finish()
+        try await press.value
+      }
+      #expect(client.context.undoScope == nil)
+      try await client.undo()
+      #expect(try await client.titles == [])
+      #expect(try await client.undoState().undo == nil)
+      await client.close()
+    }
+  }
+
   @Test func undoRevertsTheStackOfTheContext() async throws {
     try await ServedGraph.serve { graph in
       let (window, other) = (try await graph.connect(), try await graph.connect())
