@@ -26,6 +26,26 @@ import Testing
     #expect(attribute.defaultValue == expected && lines == [])
   }
 
+  /// `graph import --print-model` writes this for a default or an expression that it does not read.
+  @Test func archivedPartsOfAStoresModelAreReported() throws {
+    for type in ["Decimal", "Transformable", "URI", "UUID"] {
+      let (attribute, lines) = try attribute(
+        "attributeType=\"\(type)\" defaultDateTimeInterval=\"(archived in the store)\"")
+      #expect(attribute.defaultValue.isNull)
+      #expect(
+        lines.last == "left out: A.x: the default \"(archived in the store)\": it is not a value of the type \(type)")
+    }
+    let (_, date) = try attribute("attributeType=\"Date\" defaultValueString=\"(archived in the store)\"")
+    #expect(date == ["left out: A.x: the default \"(archived in the store)\": it is not a value of the type Date"])
+    let (_, derived) = try attribute(
+      "attributeType=\"Integer 64\" derived=\"YES\" derivationExpression=\"(archived in the store)\"")
+    #expect(
+      derived == [
+        "left out: A.x: the derivation (archived in the store): it has no counterpart; the attribute keeps its values and "
+          + "programs set it"
+      ])
+  }
+
   @Test func floatIsReported() throws {
     let (attribute, lines) = try attribute("attributeType=\"Float\" defaultValueString=\"3\"")
     #expect(attribute.defaultValue == .double(3))

@@ -137,6 +137,74 @@ import Testing
     #expect(contents.contains("        <fetchIndex name=\"all\">\n" + elements))
   }
 
+  private typealias ArchivedAttribute = (
+    name: String, type: Int64, value: [String: PropertyList]?, className: String
+  )
+
+  /// The lines of the attributes of a model with one entity.
+  private func lines(of attributes: [ArchivedAttribute]) throws -> [String] {
+    let archived = attributes.map { attribute in
+      var members: [String: PropertyList] = [
+        "NSAttributeType": .integer(attribute.type),
+        "$class": .dictionary(["$classname": .string(attribute.className)]),
+      ]
+      if let value = attribute.value { members["NSDefaultValue"] = .dictionary(value) }
+      return PropertyList.dictionary(members)
+    }
+    func dictionary(_ names: [String], _ values: [PropertyList]) -> PropertyList {
+      .dictionary(["NS.keys": .array(names.map { .string($0) }), "NS.objects": .array(values)])
+    }
+    let entity = PropertyList.dictionary([
+      "NSEntityName": .string("Person"), "NSProperties": dictionary(attributes.map(\.name), archived),
+    ])
+    let model = PropertyList.dictionary(["NSEntities": dictionary(["Person"], [entity])])
+    let list = PropertyList.dictionary(["$top": .dictionary(["root": .reference(0)]), "$objects": .array([model])])
+    return try #require(CachedModel(list)).contents.split(separator: "\n").map(String.init)
+      .filter { $0.contains("<attribute ") }.map { $0.trimmingCharacters(in: .whitespaces) }
+  }
+
+  private func decimal(_ digits: [UInt8], count: Int64, exponent: Int64, isNegative: Bool) -> [String: PropertyList] {
+    [
+      "NS.mantissa": .data(digits + [UInt8](repeating: 0, count: 16 - digits.count)), "NS.mantissa.bo": .integer(1),
+      "NS.length": .integer(count), "NS.exponent": .integer(exponent), "NS.negative": .bool(isNegative),
+    ]
+  }
+
+  /// A conversion of the text reports the notes.
+  @Test func archivedDefaultsAreWrittenOrMentioned() throws {
+    let plain = "NSAttributeDescription"
+    let lines = try lines(of: [
+      ("born", 900, ["NS.time": .real(725_846_400.5)], plain),
+      ("code", 1_100, ["NS.uuidbytes": .data(Array(0..<16))], plain),
+      ("color", 1_800, [:], plain), ("ended", 900, [:], plain),
+      ("home", 1_200, ["NS.relative": .string("https://example.org/")], plain),
+      ("large", 400, decimal([1], count: 8, exponent: 0, isNegative: false), plain),
+      ("price", 400, decimal([0xE7, 0x04], count: 1, exponent: -2, isNegative: true), plain),
+      ("url", 1_200, [:], plain),
+    ])
+    #expect(
+      lines == [
+        #"<attribute name="born" attributeType="Date" defaultDateTimeInterval="725846400.5"/>"#,
+        #"<attribute name="code" attributeType="UUID" "#
+          + #"defaultValueString="00010203-0405-0607-0809-0a0b0c0d0e0f"/>"#,
+        #"<attribute name="color" attributeType="Transformable" defaultDateTimeInterval="(archived in the store)"/>"#,
+        #"<attribute name="ended" attributeType="Date" defaultValueString="(archived in the store)"/>"#,
+        #"<attribute name="home" attributeType="URI" defaultValueString="https://example.org/"/>"#,
+        #"<attribute name="large" attributeType="Decimal" defaultDateTimeInterval="(archived in the store)"/>"#,
+        #"<attribute name="price" attributeType="Decimal" defaultValueString="-12.55"/>"#,
+        #"<attribute name="url" attributeType="URI" defaultDateTimeInterval="(archived in the store)"/>"#,
+      ])
+  }
+
+  @Test func derivedAttributesAreMentioned() throws {
+    let lines = try lines(of: [("count", 300, nil, "NSDerivedAttributeDescription")])
+    #expect(
+      lines == [
+        #"<attribute name="count" attributeType="Integer 64" derived="YES" "#
+          + #"derivationExpression="(archived in the store)"/>"#
+      ])
+  }
+
   @Test func unreadableModelIsNoObstacle() throws {
     let fixture = try StoreFixture("Cars.sqlite")
     try fixture.execute("UPDATE Z_MODELCACHE SET Z_CONTENT = x'00'")

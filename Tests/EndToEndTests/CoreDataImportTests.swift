@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import GraphModel
 import GraphTesting
+import GraphWire
 import Testing
 
 /// `stickies graph import --core-data`: stores of real apps, a second run, rows that can't be taken, kills.
@@ -227,6 +228,72 @@ import Testing
     #expect(try app.members(app.object("IDMNote", "uniqueIdentifier == \"m101\""), "tags", "text") == ["blue"])
     #expect(app.daemon.stop() == 0)
     try app.daemon.expectSound(["--schema", app.daemon.home.path + "/schema"])
+  }
+
+  private static let tags = """
+    {"format": 1, "name": "Tags", "version": 1, "entities": [
+      {"name": "IDMTag", "attributes": [{"name": "text", "type": "string", "optional": true}]}
+    ]}
+    """
+
+  /// The rows of a killed import wait behind another client's batch. The next import waits for them, too.
+  @Test func rowsThatWaitForTheWriterAreNotInsertedTwice() async throws {
+    let app = try CoreDataApp("Notes.sqlite", model: Self.tags)
+    #expect(try app.counts() == ["imported": 3])
+    #expect(try app.daemon.run("graph", "undo").status == 0)
+    let killed = try RawClient(app.daemon.socket)
+    try await killed.hello(author: "ann@test")
+    // The mapping of an import that was killed before it received the answer.
+    let lines = try String(contentsOfFile: app.mapping, encoding: .utf8).split(separator: "\n").map(String.init)
+    let replica = try #require(try JSON(parsing: lines[1])["sending"]?["replica"]?.stringValue)
+    let sending = lines[1].replacingOccurrences(of: replica, with: killed.replica.description)
+    try "\(lines[0])\n\(sending)\n".write(toFile: app.mapping, atomically: true, encoding: .utf8)
+    let tag = try #require(try Model(parsing: Array(Self.tags.utf8)).entity(named: "IDMTag"))
+    let other = try RawClient(app.daemon.socket)
+    try await other.hello()
+    let batch = try await insert(40_000, of: tag, by: other)
+    // Its progress shows that the writer is busy with it.
+    guard case .progress = try await other.reply(to: batch) else { throw RawClient.ReadTimeout() }
+    let text = try #require(tag.property(named: "text")).number
+    let changes = (1...3).map { number in
+      Change(
+        .insert, .temporary(UInt64(number), entity: tag.number),
+        edits: [Edit(text, .set(.string("sent \(number)")))])
+    }
+    let request = try await killed.send(.commit(killed.transaction(changes)))
+    #expect(try app.counts() == ["unchanged": 3])
+    guard case .committed = try await killed.reply(to: request) else { throw RawClient.ReadTimeout() }
+    #expect(try app.count("IDMTag") == "40003\n")
+    #expect(app.daemon.stop() == 0)
+  }
+
+  /// The daemon orders the requests of one user only, so another user can't wait for the rows.
+  @Test func killedImportOfAnotherUserIsRefused() throws {
+    let app = try CoreDataApp("Notes.sqlite", model: Self.tags)
+    #expect(try app.counts() == ["imported": 3])
+    let text = try String(contentsOfFile: app.mapping, encoding: .utf8)
+    let sending =
+      #"{"sending":{"replica":"\#(UniqueID(high: 1, low: 2))","user":"user:ben","after":0,"rows":[]}}"#
+    try (text + sending + "\n").write(toFile: app.mapping, atomically: true, encoding: .utf8)
+    let result = try app.run()
+    #expect(result.status != 0)
+    #expect(result.errors.contains("user:ben has run an import that was interrupted"), "\(result.errors)")
+    #expect(try app.count("IDMTag") == "3\n")
+    #expect(app.daemon.stop() == 0)
+  }
+
+  /// Requests a batch of new tags, which takes seconds.
+  /// - Returns: the number of the request.
+  private func insert(_ count: Int, of tag: Entity, by client: RawClient) async throws -> UInt64 {
+    let id = TransactionID(replica: client.replica, sequence: 1)
+    for _ in 0..<count / 1_000 {
+      let rows = [[Value]](repeating: [.string("other")], count: 1_000)
+      _ = try await client.reply(to: client.send(.batchRows(BatchRows(id: id, rows: rows))))
+    }
+    let properties = [try #require(tag.property(named: "text")).number]
+    let request = BatchRequest(
+      id: id, entity: tag.number, operation: .insert(properties: properties, rows: UInt64(count)))
+    return try await client.send(.batch(request))
   }
 
   @Test func modelOfStoreIsPrinted() throws {

@@ -7,31 +7,20 @@ import GraphModel
 /// underscore or prepends an `x`, and removes accents. A name that the caller gives and the store does not have is one
 /// of an earlier version of the app.
 struct StoreNames {
-  private var entities = [String: Entity]()
+  private let entities: EntityNames
   private var properties = [PropertyNumber: String]()
   /// The names of earlier versions that the caller gave.
-  private var earlierEntities = [EntityNumber: String]()
   private var earlierProperties = [PropertyNumber: String]()
 
   /// - Parameter given: names in the app by names in the model, `Entity` or `Entity.property`.
-  /// - Throws: `Refusal` for a name that the model does not have.
+  /// - Throws: `Refusal` for a name that the model does not have, or if several entities of the model have one name in
+  ///   the store.
   init(_ file: CoreDataFile, _ model: Model, given: [String: String]) throws {
     for name in given.keys.sorted() where model.entity(named: name) == nil && Self.property(name, in: model) == nil {
       throw Refusal(.malformed, "the model \(model.name) has no entity or property \(name)")
     }
-    for entity in model.entities {
-      var given = given[entity.name]
-      if let name = given, !file.entities.contains(where: { $0.name == name }) {
-        earlierEntities[entity.number] = name
-        given = nil
-      }
-      let candidates = Self.candidates(entity.name, entity.renamed, given)
-      let name =
-        candidates.first { name in file.entities.contains { $0.name == name } }
-        ?? file.entities.map(\.name).first { given == nil && Self.isSpelled(entity.name, as: $0) }
-      if let name { entities[name] = entity }
-    }
-    for (stored, entity) in entities {
+    entities = try EntityNames(file, model, given: given)
+    for (stored, entity) in entities.entities {
       let table = file.entities.first { $0.name == stored }?.table
       let columns: [String] = if let table { file.tables[table].columns } else { [] }
       for property in entity.properties {
@@ -64,7 +53,7 @@ struct StoreNames {
 
   /// The names that an entity had in earlier versions: the one that the caller gave, and the one in the model.
   func earlierNames(of entity: Entity) -> [String] {
-    [earlierEntities[entity.number], entity.renamed].compactMap(\.self)
+    [entities.earlier[entity.number], entity.renamed].compactMap(\.self)
   }
 
   /// The names that a property had in earlier versions: the one that the caller gave, and the one in the model.
@@ -73,7 +62,7 @@ struct StoreNames {
   }
 
   /// The entity of the model with the name of one of the store.
-  func entity(_ stored: String) -> Entity? { entities[stored] }
+  func entity(_ stored: String) -> Entity? { entities.entities[stored] }
 
   /// The name of a property in columns and tables.
   func capitals(_ property: Property) -> String {
@@ -88,12 +77,16 @@ struct StoreNames {
 
   private static func candidates(_ name: String, _ earlier: String?, _ given: String?) -> [String] {
     if let given { return [given] }
-    return [name] + [earlier].compactMap(\.self) + (name.hasSuffix("_") ? [String(name.dropLast())] : [])
-      + (name.hasPrefix("x") ? [String(name.dropFirst())] : [])
+    return [name] + [earlier].compactMap(\.self) + convertedNames(name)
+  }
+
+  /// The names of the app from which the conversion may have made a name.
+  static func convertedNames(_ name: String) -> [String] {
+    (name.hasSuffix("_") ? [String(name.dropLast())] : []) + (name.hasPrefix("x") ? [String(name.dropFirst())] : [])
   }
 
   /// Whether a name of a model is one of the app, without accents and with `_` for other characters.
-  private static func isSpelled(_ name: String, as stored: String) -> Bool {
+  static func isSpelled(_ name: String, as stored: String) -> Bool {
     let plain = stored.folded(.diacriticInsensitive).unicodeScalars.map { scalar in
       scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)) ? scalar : "_"
     }

@@ -1,6 +1,7 @@
 /// The model as the file `contents` of an `.xcdatamodel`, from which `graph-generate convert` makes a model file.
 ///
-/// A store has no rules of values, and this text has neither those nor the fetch requests.
+/// A store has no rules of values, and this text has neither those nor the fetch requests. It has a note in the place
+/// of a part that is archived in a form that is not read.
 extension CachedModel {
   /// The text of the file.
   package var contents: String {
@@ -45,9 +46,20 @@ extension CachedModel {
       [
         ("name", attribute.name), ("optional", attribute.isOptional ? "YES" : nil),
         ("transient", attribute.isTransient ? "YES" : nil), ("attributeType", attribute.typeName),
-        ("defaultValueString", attribute.type == dateType ? nil : attribute.defaultValue),
-        ("valueTransformerName", attribute.transformer), ("elementID", attribute.renamed),
+        ("derived", attribute.isDerived ? "YES" : nil), ("derivationExpression", attribute.isDerived ? archived : nil),
+        defaultValue(of: attribute), ("valueTransformerName", attribute.transformer), ("elementID", attribute.renamed),
       ], indent: 8)
+  }
+
+  /// The default of an attribute. One that is not read stands where the attribute's type has no default, so that it is
+  /// never mistaken for a value.
+  private static func defaultValue(of attribute: Attribute) -> (name: String, value: String?) {
+    let isDate = attribute.type == dateType
+    switch attribute.defaultValue {
+    case .text(let text)?: return (isDate ? "defaultDateTimeInterval" : "defaultValueString", text)
+    case .archived?: return (isDate ? "defaultValueString" : "defaultDateTimeInterval", archived)
+    case nil: return ("defaultValueString", nil)
+    }
   }
 
   private static func lines(_ index: Index) -> [String] {
@@ -66,7 +78,7 @@ extension CachedModel {
     return [head] + elements + ["        </fetchIndex>"]
   }
 
-  /// In the place of a predicate or an expression, which a conversion then reports.
+  /// In the place of a predicate, an expression or a default, which a conversion then reports.
   private static let archived = "(archived in the store)"
 
   private static let dateType: Int64 = 900

@@ -25,14 +25,24 @@ package struct CachedModel: Sendable {
     package var isPartial: Bool
   }
 
+  /// The default of an attribute.
+  package enum Default: Hashable, Sendable {
+    /// As Xcode's model file has it; that of a date in seconds since 2001.
+    case text(String)
+    /// An archived object that is not read.
+    case archived
+  }
+
   package struct Attribute: Sendable {
     package var name: String
     /// The number of its type, as in `NSAttributeType`.
     package var type: Int64
     package var isOptional: Bool
     package var isTransient: Bool
-    /// The default of a number, a boolean or a string; nil for none, and for one of another type.
-    package var defaultValue: String?
+    /// Whether Core Data computes it. Its expression is not read.
+    package var isDerived: Bool
+    /// Nil for none.
+    package var defaultValue: Default?
     /// The name in an earlier version; nil if it is the same.
     package var renamed: String?
     package var transformer: String?
@@ -98,7 +108,8 @@ package struct CachedModel: Sendable {
         entity.attributes.append(
           Attribute(
             name: name, type: type, isOptional: isOptional, isTransient: archive.flag("NSIsTransient", of: property),
-            defaultValue: archive.text("NSDefaultValue", of: property),
+            isDerived: archive.className(of: property) == "NSDerivedAttributeDescription",
+            defaultValue: archive.defaultValue(of: property),
             renamed: archive.earlierName(of: property, name),
             transformer: archive.string("NSValueTransformerName", of: property)))
       } else if let destination = archive.string("_NSDestinationEntityName", of: property) {
@@ -150,14 +161,48 @@ private struct KeyedArchive {
     return value?.stringValue ?? value.flatMap { member("NS.string", of: $0)?.stringValue }
   }
 
-  /// A number, a boolean or a string as text.
-  func text(_ name: String, of object: PropertyList) -> String? {
-    switch member(name, of: object) {
-    case .bool(let flag): flag ? "YES" : "NO"
-    case .integer(let number): String(number)
-    case .real(let number): String(number)
-    default: string(name, of: object)
+  /// The name of an object's class; nil for a value.
+  func className(of object: PropertyList) -> String? {
+    member("$class", of: object).flatMap { string("$classname", of: $0) }
+  }
+
+  /// The default of an attribute; nil for none.
+  func defaultValue(of attribute: PropertyList) -> CachedModel.Default? {
+    guard let value = member("NSDefaultValue", of: attribute) else { return nil }
+    if let text = text(value) { return .text(text) }
+    return .archived
+  }
+
+  /// A boolean, a number, a string, a date, a UUID or a URL as text; nil for anything else.
+  private func text(_ value: PropertyList) -> String? {
+    switch value {
+    case .bool(let flag): return flag ? "YES" : "NO"
+    case .integer(let number): return String(number)
+    case .real(let number): return String(number)
+    case .string(let text): return text
+    default: break
     }
+    if let text = string("NS.string", of: value) { return text }
+    if case .real(let seconds)? = member("NS.time", of: value) { return String(seconds) }
+    if case .data(let bytes)? = member("NS.uuidbytes", of: value) { return UniqueID(bytes: bytes)?.hyphenated }
+    if let url = string("NS.relative", of: value), member("NS.base", of: value) == nil { return url }
+    return decimal(value)
+  }
+
+  /// The text of a decimal whose digits fit into 64 bits; nil for anything else.
+  private func decimal(_ value: PropertyList) -> String? {
+    guard case .data(let bytes)? = member("NS.mantissa", of: value),
+      let count = member("NS.length", of: value)?.integerValue,
+      let exponent = member("NS.exponent", of: value)?.integerValue,
+      // The bytes of each 16 bits are in the order of an Intel or ARM processor.
+      member("NS.mantissa.bo", of: value)?.integerValue == 1,
+      (0...4).contains(count), bytes.count >= 2 * Int(count)
+    else { return nil }
+    let isNegative = flag("NS.negative", of: value)
+    // A negative number without digits is not a number.
+    if count == 0, isNegative { return nil }
+    let digits = bytes.prefix(2 * Int(count)).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return DecimalValue("\(isNegative ? "-" : "")\(digits)e\(exponent)")?.description
   }
 
   /// The renaming identifier of a part, which is its own name if it has none.

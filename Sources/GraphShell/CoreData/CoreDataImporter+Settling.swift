@@ -8,11 +8,11 @@ extension CoreDataImporter {
   private static let commitsInOneRequest: Revision = 500
 
   /// Resolves a commit whose outcome an interrupted import did not learn.
+  /// - Throws: `ProgramRefusal` if another user has sent it, and it may still be committed.
   func settle(_ sending: ImportMapping.Sending) async throws {
-    // The daemon may still be writing the last rows that the killed import has sent.
     var revision = try await self.revision(of: sending)
     if revision == nil {
-      try await Task.sleep(for: Self.timeInFlight)
+      try await waitForWriter(sending)
       revision = try await self.revision(of: sending)
     }
     if let revision {
@@ -22,7 +22,29 @@ extension CoreDataImporter {
     }
   }
 
-  private static let timeInFlight = Duration.milliseconds(500)
+  /// Waits until the daemon has committed or refused the rows that the killed import has sent.
+  ///
+  /// They may still wait for the daemon's writer, for as long as the batch of another client takes. The writer keeps
+  /// the order of one user's requests, so it answers this one after the rows. A batch without objects makes no commit.
+  private func waitForWriter(_ sending: ImportMapping.Sending) async throws {
+    guard sending.user == user else {
+      let sender: String = if let name = sending.user { name } else { "the owner of the daemon" }
+      throw ProgramRefusal(
+        "\(sender) has run an import that was interrupted while it sent \(Output.count(sending.rows.count, "row")), which "
+          + "may still arrive; run the import once as that user, or import into an empty graph with another --mapping")
+    }
+    switch shell.client.address {
+    case .unix: break
+    // This request may overtake what the system still sends of the killed process.
+    case .tcp, .tls: try await Task.sleep(for: .seconds(2))
+    }
+    let entity = try invariant(shell.model.entities.first, "a model has an entity")
+    let batch = try await shell.client.batchDelete(entity, where: .never)
+    newest = max(newest, batch.committed.revision)
+  }
+
+  /// The user whose requests the daemon's writer keeps in order; nil for the owner of the daemon.
+  var user: String? { shell.client.rights.map(\.user) }
 
   /// The revision of a commit that an earlier import sent; nil if the log does not have it.
   /// - Throws: a refusal `pruned` if the log no longer shows it.

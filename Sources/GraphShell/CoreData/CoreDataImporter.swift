@@ -131,7 +131,7 @@ final class CoreDataImporter {
       }
       let rows = items.map { (key: changes.mappingKey($0.key), row: $0.row) }
       let replica = shell.client.context.replica.id
-      try mapping.record([.sending(.init(replica: replica, after: newest, rows: rows))])
+      try mapping.record([.sending(.init(replica: replica, user: user, after: newest, rows: rows))])
       do {
         let saved = try await commit(items.map(\.change), policy: .error)
         try record(items, saved.committed)

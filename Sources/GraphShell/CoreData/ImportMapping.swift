@@ -31,6 +31,8 @@ struct ImportMapping {
   /// A commit of new objects whose outcome is not known yet.
   struct Sending {
     let replica: UniqueID
+    /// The id of the user who sent it; nil for the owner of the daemon.
+    let user: String?
     /// The revision before it, or an earlier one.
     let after: Revision
     let rows: [(key: Key, row: Row)]
@@ -188,7 +190,8 @@ extension ImportMapping.Line {
       member = .init(
         "sending",
         .object([
-          .init("replica", .string(sending.replica.description)), .init("after", .integer(sending.after)),
+          .init("replica", .string(sending.replica.description)),
+          .init("user", sending.user.map(JSON.string) ?? .null), .init("after", .integer(sending.after)),
           .init("rows", .array(sending.rows.map { .object(Self.members($0.key, $0.row)) })),
         ]))
     case .row(let key, let id, let row):
@@ -226,7 +229,8 @@ extension ImportMapping.Line {
       else { throw Self.unknown }
       var rows = [(key: ImportMapping.Key, row: ImportMapping.Row)]()
       for item in items { rows.append(try Self.row(item)) }
-      self = .sending(ImportMapping.Sending(replica: replica, after: after, rows: rows))
+      self = .sending(
+        ImportMapping.Sending(replica: replica, user: sending["user"]?.stringValue, after: after, rows: rows))
     } else {
       throw Self.unknown
     }

@@ -32,7 +32,7 @@ import Testing
   @Test func eventsAreReadAgain() throws {
     do {
       let file = try open()
-      try file.record([.sending(.init(replica: id, after: 4, rows: [(red, row), (blue, row)]))])
+      try file.record([.sending(.init(replica: id, user: nil, after: 4, rows: [(red, row), (blue, row)]))])
       #expect(file.mapping.sending?.rows.count == 2)
       try file.record([.row(red, id: id, row), .row(blue, id: Self.target, row), .settled(5)])
       try file.record([.gone(blue), .settled(nil)])
@@ -46,7 +46,10 @@ import Testing
   }
 
   @Test func unsettledCommitIsKept() throws {
-    try open().record([.sending(.init(replica: id, after: 4, rows: [(red, row)]))])
+    for user in ["ann", nil] {
+      try open().record([.sending(.init(replica: id, user: user, after: 4, rows: [(red, row)]))])
+      #expect(try #require(try open().mapping.sending).user == user)
+    }
     let sending = try #require(try open().mapping.sending)
     #expect(sending.replica == id && sending.after == 4)
     #expect(sending.rows.map(\.key) == [red] && sending.rows.map(\.row) == [row])
