@@ -197,7 +197,7 @@ let package = Package(
       path: "docs/examples/company-shell"),
     // The programs of docs/guides, over a model of their own: Schema/Company.
     .executableTarget(
-      name: "company-guides", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"],
+      name: "company-guides", dependencies: ["GraphModel", "GraphReplica", "GraphClient"],
       path: "docs/examples/guides", plugins: ["GraphModelPlugin"]),
     // The server-side program of docs/guides/background-contexts.md.
     .executableTarget(

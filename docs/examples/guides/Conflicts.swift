@@ -3,8 +3,7 @@ import GraphClient
 @MainActor
 func conflicts(at server: ServerAddress) async throws {
   func connect(_ author: String) async throws -> GraphClient {
-    try await GraphClient.connect(
-      to: server, model: CompanyModel.model, classes: CompanyModel.classes, options: .init(author: author))
+    try await CompanyModel.connect(to: server, author: author)
   }
   let ann = try await connect("ann@example")
   let department = Department(in: ann.context)
@@ -26,21 +25,22 @@ func conflicts(at server: ServerAddress) async throws {
   hers.title = "Footbridge"
   hers.plan = "Dig. Build well."
   do {
-    try await ann.save()
-  } catch let refusal as Refusal {
-    report("refused", refusal.conflicts)
+    try await ann.attempt { try await ann.save() }
+  } catch GraphError.conflict(let values, _) {
+    for value in values {
+      let (mine, theirs) = (value.mine.text, value.theirs.text)
+      print("refused: \(value.property ?? value.entity) is \(theirs) of \(value.author), mine is \(mine)")
+    }
   }
   // Her edits are unsaved again. With another merge policy, hers win.
-  if let saved = try await ann.save(policy: .objectTrump) { report("decided", saved.committed.conflicts) }
+  if let saved = try await ann.save(policy: .objectTrump) {
+    for conflict in saved.committed.conflicts {
+      // A conflict that a policy has decided has the number of its property.
+      let property = ann.context.model.property(conflict.property)?.name ?? ""
+      print("decided: \(property) was \(conflict.theirs.text) of \(conflict.author); mine won: \(conflict.mineWon)")
+    }
+  }
   print(hers.title, hers.weight, hers.plan)
   await bob.close()
   await ann.close()
-
-  func report(_ what: String, _ conflicts: [Conflict]) {
-    for conflict in conflicts {
-      let property = ann.context.model.property(conflict.property)?.name ?? ""
-      let (mine, theirs) = (conflict.mine.text, conflict.theirs.text)
-      print("\(what): \(property) is \(theirs) of \(conflict.author), mine is \(mine); mine won: \(conflict.mineWon)")
-    }
-  }
 }

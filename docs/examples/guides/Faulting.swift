@@ -4,8 +4,7 @@ import GraphClient
 @MainActor
 func faulting(at server: ServerAddress) async throws {
   func connect(_ author: String) async throws -> GraphClient {
-    try await GraphClient.connect(
-      to: server, model: CompanyModel.model, classes: CompanyModel.classes, options: .init(author: author))
+    try await CompanyModel.connect(to: server, author: author)
   }
   let writer = try await connect("ann@example")
   for number in 1...3 {

@@ -3,8 +3,7 @@ import GraphClient
 
 @MainActor
 func fetching(at server: ServerAddress) async throws {
-  let client = try await GraphClient.connect(
-    to: server, model: CompanyModel.model, classes: CompanyModel.classes, options: .init(author: "ann@example"))
+  let client = try await CompanyModel.connect(to: server, author: "ann@example")
   var departments = [Department]()
   for code in ["ENG", "OPS"] {
     let department = Department(in: client.context)
@@ -29,7 +28,7 @@ func fetching(at server: ServerAddress) async throws {
   print(typed.map(\.name), parsed.map(\.name))
 
   // These send no objects.
-  let remote = try await client.count(of: Person.self, where: "remote == TRUE")
+  let remote = try await client.count(of: Person.self, where: { $0.remote })
   let ids = try await client.identifiers(of: Person.self, where: "remote == TRUE", sort: "-name", limit: 2)
   print("\(remote) work elsewhere; two of them: \(ids.count) ids")
 

@@ -3,8 +3,7 @@ import GraphClient
 @MainActor
 func liveWindows(at server: ServerAddress) async throws {
   func connect(_ author: String) async throws -> GraphClient {
-    try await GraphClient.connect(
-      to: server, model: CompanyModel.model, classes: CompanyModel.classes, options: .init(author: author))
+    try await CompanyModel.connect(to: server, author: author)
   }
   let colleague = try await connect("bob@example")
   let department = Department(in: colleague.context)

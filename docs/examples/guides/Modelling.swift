@@ -3,8 +3,7 @@ import GraphClient
 
 @MainActor
 func modelling(at server: ServerAddress) async throws {
-  let client = try await GraphClient.connect(
-    to: server, model: CompanyModel.model, classes: CompanyModel.classes, options: .init(author: "ann@example"))
+  let client = try await CompanyModel.connect(to: server, author: "ann@example")
   let context = client.context
   let engineering = Department(in: context)
   let ann = Person(in: context)
@@ -43,11 +42,12 @@ func modelling(at server: ServerAddress) async throws {
 
   func attempt() async {
     do {
-      try await client.save()
-    } catch let refusal as Refusal {
-      for violation in refusal.violations {
-        print("refused:", context.model.property(violation.property)?.name ?? "", violation.rule)
-      }
+      try await client.attempt { try await client.save() }
+    } catch GraphError.invalid(let violations) {
+      for violation in violations { print("refused:", violation.properties.joined(separator: ", "), violation.rule) }
+      context.rollback()
+    } catch GraphError.denied(by: let objects) {
+      print("refused: referring objects:", objects.count)
       context.rollback()
     } catch {
       print(error)

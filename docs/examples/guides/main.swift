@@ -1,4 +1,4 @@
-import GraphWire
+import GraphClient
 
 // `swift run company-guides GUIDE SERVER`: the programs of docs/guides, for a daemon that serves Schema/Company.
 let arguments = Array(CommandLine.arguments.dropFirst())
