@@ -31,6 +31,11 @@ import Testing
     #expect(TextTable.firstLine("\n\nHello\nWorld") == "Hello")
     #expect(!TextTable.firstLine("a\u{1B}[31mb").unicodeScalars.contains("\u{1B}"))
     #expect(TextTable.firstLine(String(repeating: "x", count: 500)).count == TextTable.longestLine)
+    let longest = String(repeating: "x", count: TextTable.longestLine)
+    #expect(TextTable.firstLine(longest + "\nnext") == longest)
+    #expect(TextTable.firstLine(longest + "x\nnext") == longest.dropLast() + "…")
+    #expect(TextTable.firstLine("a b\r\nc") == "a b" && TextTable.firstLine("a\u{301}\nb") == "a\u{301}")
+    #expect(TextTable.firstLine("").isEmpty)
   }
 
   @Test func cellLimitsMarksOfCharacter() {

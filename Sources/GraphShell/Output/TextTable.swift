@@ -79,6 +79,7 @@ package struct TextTable {
 
   /// The first non-blank line, truncated to `longestLine`.
   package static func firstLine(_ text: String) -> String {
+    if let line = plainLine(text) { return line }
     let lines = text.drop(while: \.isNewline)
     // Characters without width are limited as well, and the marks of a character.
     let beginning = lines.beginning(of: 4 * longestLine, scalars: 4 * longestLine)
@@ -86,6 +87,17 @@ package struct TextTable {
     let isComplete = line.endIndex < beginning.endIndex || lines[beginning.endIndex...].first?.isNewline != false
     return cut(visible(String(line)) + (isComplete ? "" : "…"), to: longestLine)
   }
+
+  /// The first line of a text, if it is short and has printable ASCII characters only; nil otherwise.
+  private static func plainLine(_ text: String) -> String? {
+    let bytes = text.utf8
+    let end = bytes.firstIndex { !isPlain($0) } ?? bytes.endIndex
+    guard end > bytes.startIndex, end == bytes.endIndex || bytes[end] == UInt8(ascii: "\n") else { return nil }
+    let line = bytes[..<end]
+    return line.count <= longestLine ? String(Substring(line)) : nil
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool { byte >= 0x20 && byte < 0x7F }
 
   /// Makes control characters visible, so that a text can neither control the terminal nor shift columns.
   package static func visible(_ text: String) -> String { TextSanitizer.line(text) }
@@ -101,7 +113,9 @@ package struct TextTable {
   }
 
   /// The width in cells: wide characters and emoji take two, combining marks none.
-  static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }
+  static func width(_ text: String) -> Int {
+    text.utf8.allSatisfy(isPlain) ? text.utf8.count : text.reduce(0) { $0 + width($1) }
+  }
 
   private static func width(_ character: Character) -> Int {
     guard let first = character.unicodeScalars.first else { return 0 }
