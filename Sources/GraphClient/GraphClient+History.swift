@@ -1,8 +1,13 @@
 // Tests: FetchingTests.swift, HistoryCommandTests.swift
-import FoundationEssentials
 import GraphModel
 import GraphReplica
 import GraphWire
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Reads of history (commits, earlier states, the origin of a value, the differences of two states) and of the server's
 /// status. The server answers from the store, so unsaved changes in the context are not included.

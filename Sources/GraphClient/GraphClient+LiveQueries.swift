@@ -1,8 +1,13 @@
 // Tests: LiveQueryTests.swift, GraphClientTests.swift
-import FoundationEssentials
 import GraphModel
 import GraphReplica
 import GraphWire
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Live queries of the context, and watches without it. Presence, which the server forwards to other sessions.
 extension GraphClient {

@@ -1,6 +1,11 @@
 // Tests: GraphErrorTests.swift
-import FoundationEssentials
 import GraphModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 // `localizedDescription`, which alerts of front ends show, is the sentence of an error.
 

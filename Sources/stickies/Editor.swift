@@ -1,7 +1,12 @@
 import Dispatch
-import FoundationEssentials
 import GraphModel
 import GraphShell
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 #if canImport(Glibc)
   import Glibc

@@ -1,7 +1,12 @@
-import FoundationEssentials
 import GraphModel
 import StickiesKit
 import StickiesModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Saves texts that the server did not accept in a file, so that they are not lost.
 enum UnsentTextFile {

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import GraphModel
 import GraphReplica
 import GraphTesting
@@ -6,6 +5,12 @@ import GraphWire
 import Testing
 
 @testable import GraphClient
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Every error of a request has a kind, names instead of numbers, and a sentence.
 @MainActor

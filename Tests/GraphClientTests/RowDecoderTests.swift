@@ -1,9 +1,14 @@
-import FoundationEssentials
 import GraphModel
 import GraphReplica
 import Testing
 
 @testable import GraphClient
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Rows become values of `Decodable` types by the names of their columns; an error names the column.
 @Suite struct RowDecoderTests {

@@ -1,6 +1,11 @@
-import FoundationEssentials
 import StickiesFiles
 import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite struct MacStickiesTests {
   private struct Parts: Encodable {

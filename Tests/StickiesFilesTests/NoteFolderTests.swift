@@ -1,4 +1,3 @@
-import FoundationEssentials
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -10,6 +9,12 @@ import GraphModel
 import GraphTesting
 import StickiesFiles
 import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite struct NoteFolderTests {
   private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }

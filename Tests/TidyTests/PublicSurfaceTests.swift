@@ -81,6 +81,19 @@ import Testing
     #expect(files > 50)
   }
 
+  /// Apple's systems have no module of this name. Generated code imports it for the tests on Linux.
+  @Test func partOfFoundationIsImportedConditionally() throws {
+    var files = 0
+    for folder in ["Sources", "Tests", "Benchmarks/Sources", "Fuzz/Sources", "docs/examples"] {
+      for (_, path, text) in try LayeringTests.sources(folder) where text.contains("import FoundationEssentials") {
+        if path.hasSuffix(".pb.swift") { continue }
+        files += 1
+        #expect(!"\n\(text)".contains("\nimport FoundationEssentials"), "\(path) imports it without a condition")
+      }
+    }
+    #expect(files > 20)
+  }
+
   @Test func publicDeclarationsAreFound() throws {
     let texts = [
       "Kit": """

@@ -1,5 +1,10 @@
-import FoundationEssentials
 import GraphModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The files of a Core Data model: a bundle with several versions, one version, or a single `contents` file.
 public struct CoreDataBundle: Sendable {

@@ -1,7 +1,12 @@
 // Tests: LiveSequenceTests.swift
-import FoundationEssentials
 import GraphControllers
 import GraphReplica
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension ResultsDifference {
   /// The commit's date; nil for a first or reloaded result.

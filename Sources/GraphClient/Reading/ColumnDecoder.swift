@@ -1,7 +1,12 @@
 // Tests: RowDecoderTests.swift
-import FoundationEssentials
 import GraphModel
 import GraphReplica
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Decodes the value of one column.
 ///

@@ -1,6 +1,11 @@
 // Tests: KnownServersTests.swift
-import FoundationEssentials
 import GraphWire
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 #if canImport(Glibc)
   import Glibc

@@ -29,6 +29,11 @@ extension CommitEntry {
   public var date: Date { Date(microseconds: time) }
 }
 
+extension ValueOrigin {
+  /// The date of the commit that set the value.
+  public var date: Date { Date(microseconds: time) }
+}
+
 extension RevisionAtTime {
   /// The commit's date; nil for revision 0, the empty graph.
   public var date: Date? { revision == 0 ? nil : Date(microseconds: time) }

@@ -1,9 +1,14 @@
 import CommandLineIO
 import ArgumentParser
-import FoundationEssentials
 import GraphClient
 import GraphJSON
 import GraphModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 #if canImport(Glibc)
   import Glibc

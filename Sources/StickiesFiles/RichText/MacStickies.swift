@@ -1,5 +1,10 @@
-import FoundationEssentials
 import GraphModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The window list of macOS's Stickies: a property list (`.SavedStickiesState`) beside the notes, with the color and
 /// position of each. If an entry cannot be read, only that note loses its color and position.

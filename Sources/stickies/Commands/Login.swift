@@ -1,12 +1,17 @@
 import ArgumentParser
 import CommandLineIO
-import FoundationEssentials
 import GraphClient
 import GraphModel
 import GraphShell
 import GraphWire
 import StickiesKit
 import StickiesModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 #if canImport(Glibc)
   import Glibc

@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import FreedMemory
 import GraphModel
 import GraphReplica
@@ -8,6 +7,12 @@ import StickiesKit
 import StickiesTerminal
 import TerminalApplication
 import TerminalCells
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 #if canImport(Glibc)
   import Glibc

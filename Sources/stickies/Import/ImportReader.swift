@@ -1,8 +1,13 @@
-import FoundationEssentials
 import GraphModel
 import GraphShell
 import StickiesFiles
 import StickiesKit
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 #if canImport(Glibc)
   import Glibc

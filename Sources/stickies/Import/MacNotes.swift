@@ -1,7 +1,12 @@
-import FoundationEssentials
 import GraphModel
 import StickiesFiles
 import StickiesKit
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// The folder of macOS's Stickies. It has a package `NAME.rtfd` for each note, with its rich text and attachments,
 /// and a list of the windows.

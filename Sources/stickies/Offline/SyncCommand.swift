@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import GraphClient
 import GraphModel
 import GraphOffline
@@ -7,6 +6,12 @@ import GraphReplicaStore
 import GraphShell
 import StickiesKit
 import StickiesModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// `stickies sync`: a copy of the notes on this computer, and edits without the daemon.
 struct SyncCommand: ParsableCommand {
