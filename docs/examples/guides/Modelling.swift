@@ -47,6 +47,7 @@ func modelling(at server: ServerAddress) async throws {
       for violation in violations { print("refused:", violation.properties.joined(separator: ", "), violation.rule) }
       context.rollback()
     } catch GraphError.denied(by: let objects) {
+      // At most 100 of them.
       print("refused: referring objects:", objects.count)
       context.rollback()
     } catch {
