@@ -105,4 +105,13 @@ extension ServedModel {
   ) async throws -> BackgroundContext {
     try await BackgroundContext.connect(to: address, model: model, classes: classes, options: options)
   }
+
+  /// Connects a background context to a server of this model as an author, from any actor or none.
+  /// - Parameter author: the author of the client's commits, 1 to 256 bytes of UTF-8; the server does not verify it.
+  /// - Throws: `ConnectFailure`, `SecurityFailure`, or the server's `Refusal`.
+  public static func makeBackgroundContext(
+    to address: ServerAddress, author: String
+  ) async throws -> BackgroundContext {
+    try await makeBackgroundContext(to: address, options: GraphClient.Options(author: author))
+  }
 }

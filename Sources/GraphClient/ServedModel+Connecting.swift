@@ -50,4 +50,16 @@ extension ServedModel {
   ) async throws -> Result {
     try await connect(to: address, options: options).closeAfter(body)
   }
+
+  /// Connects as an author, with the usual options, and closes the client when the body returns or throws, or its task
+  /// is cancelled.
+  /// - Parameter author: the author of the client's commits, 1 to 256 bytes of UTF-8; the server does not verify it.
+  /// - Throws: `ConnectFailure`, `SecurityFailure` or `Refusal` of the connection, and any error of the body.
+  @discardableResult
+  public static func withClient<Result>(
+    to address: ServerAddress, author: String, actor: isolated any Actor = #isolation,
+    _ body: (GraphClient) async throws -> Result
+  ) async throws -> Result {
+    try await connect(to: address, author: author).closeAfter(body)
+  }
 }

@@ -83,6 +83,19 @@ extension ServedModel {
     actor: isolated any Actor = #isolation,
     _ body: nonisolated(nonsending) (GraphClient) async throws -> Result
   ) async throws -> Result {
-    try await embedded(at: folder, author: author, graph: graph, actor: actor).closeAfter(body)
+    try await withEmbedded(
+      at: folder, options: GraphClient.Options(author: author), graph: graph, actor: actor, body)
+  }
+
+  /// Opens the graph in a folder with other options of the client, and closes the client when the body returns or
+  /// throws, or its task is cancelled.
+  /// - Throws: the errors of `GraphClient.embedded`, and any error of the body.
+  @discardableResult
+  public static func withEmbedded<Result>(
+    at folder: URL, options: GraphClient.Options, graph: EmbeddedGraph.Options = EmbeddedGraph.Options(),
+    actor: isolated any Actor = #isolation,
+    _ body: nonisolated(nonsending) (GraphClient) async throws -> Result
+  ) async throws -> Result {
+    try await embedded(at: folder, options: options, graph: graph, actor: actor).closeAfter(body)
   }
 }

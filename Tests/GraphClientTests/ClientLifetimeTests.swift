@@ -24,7 +24,7 @@ extension FixtureModel: ServedModel {
   @Test func clientIsClosedWhenItsScopeReturns() async throws {
     try await ServedGraph.serve { graph in
       var inside: GraphClient?
-      let count = try await FixtureModel.withClient(to: graph.address, options: .init(author: "ann")) { client in
+      let count = try await FixtureModel.withClient(to: graph.address, author: "ann") { client in
         inside = client
         #expect(client.state == .connected)
         _ = try await client.commit([graph.insertion("one")], policy: .error)

@@ -3,7 +3,7 @@ import GraphClient
 // `swift run core-data-notes SERVER`: the notes of an app that used Core Data. Its model was converted with
 // `graph-generate convert`, and its store imported with `stickies graph import --core-data`.
 if CommandLine.arguments.count == 2, let server = try? ServerAddress(parsing: CommandLine.arguments[1]) {
-  try await NotesModel.withClient(to: server, options: .init(author: "ann@example")) { client in
+  try await NotesModel.withClient(to: server, author: "ann@example") { client in
     let notes = try await client.fetch(IDMNote.self, sort: [\.uniqueIdentifier], prefetch: [\.tags])
     for note in notes {
       let line = note.text?.split(separator: "\n").first ?? "no text"

@@ -33,7 +33,7 @@ import GraphClient
   }
 
   static func connect(_ author: String, to server: ServerAddress) async throws -> BackgroundContext {
-    try await CompanyModel.makeBackgroundContext(to: server, options: .init(author: author))
+    try await CompanyModel.makeBackgroundContext(to: server, author: author)
   }
 
   /// A department of as many people as its number.
