@@ -12,16 +12,22 @@ struct PublicDeclarations {
   ///   - exports: the text of the file with the exported imports.
   ///   - sources: the texts of a module's files, in any order.
   init(exports: String, sources: (_ module: String) throws -> [String]) rethrows {
-    for (module, names) in Self.exported(exports).sorted(by: { $0.key < $1.key }) {
-      var found = Set<String>()
-      for text in try sources(module) {
+    let modules = try Self.exported(exports).sorted { $0.key < $1.key }.map { module, names in
+      let declarations = try sources(module).flatMap { text in
         var scan = DeclarationScan(SourceText.shared(text).code)
-        for declaration in scan.declarations() where names.contains(declaration.outermost) {
-          found.insert("  " + declaration.line)
-          if let type = declaration.type { types.insert(type) }
-        }
+        return scan.declarations()
       }
-      lines += [module] + found.sorted()
+      return (module, names, declarations)
+    }
+    for (_, names, declarations) in modules {
+      for declaration in declarations where names.contains(declaration.outermost) {
+        if let type = declaration.type { types.insert(type) }
+      }
+    }
+    for (module, names, declarations) in modules {
+      // A module can extend the exported types of another one.
+      let visible = declarations.filter { names.contains($0.outermost) || types.contains($0.outermost) }
+      lines += [module] + Set(visible.map { "  " + $0.line }).sorted()
     }
   }
 
