@@ -169,7 +169,8 @@ import Testing
 
   @Test func missingDaemonIsReportedWithHowToStartOne() throws {
     let daemon = try Daemon()
-    let result = try daemon.run("list")
+    // Where no daemon of the user that runs the tests is.
+    let result = try daemon.run("list", environment: ["XDG_DATA_HOME": daemon.home.path])
     #expect(result.status == 69)
     #expect(
       result.errors

@@ -112,6 +112,24 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
+  /// A program that accepts no connection is none that has ended: no other daemon can be started there.
+  @Test func fullBacklogIsNoMissingDaemon() throws {
+    let daemon = try Daemon()
+    let address = ServerAddress.unix(path: daemon.home.path + "/full")
+    var descriptors = [try PlainSocket.listen(at: address)]
+    defer { for descriptor in descriptors { close(descriptor) } }
+    // The kernel keeps one connection more than the listener's eight.
+    for _ in 0...8 { descriptors.append(try PlainSocket.connect(to: address)) }
+    let place = ["XDG_DATA_HOME": daemon.home.path]
+    let list = try daemon.run("list", server: address.description, environment: place)
+    #expect(list.status == 69)
+    #expect(list.errors.contains("a program listens at \(address) and accepts no connection now"), "\(list.errors)")
+    let full = try Self.diagnose(daemon.home.path, address.description)
+    #expect(full.status == 69)
+    #expect(full.message("daemon") == "a program listens at \(address) and accepts no connection now")
+    #expect(full.mend("daemon").hasPrefix("try again later"))
+  }
+
   @Test func staleSocketIsDistinguishedFromMissingOne() throws {
     let daemon = try Daemon()
     try daemon.start()

@@ -13,8 +13,8 @@ import StickiesKit
 
 /// A running `stickiesd` of this user, although no daemon answers at the expected address.
 ///
-/// It is found by the lock of the default data directory, which contains its process id, or by the address in its
-/// command line.
+/// It is found by its socket, by the lock of the default data directory, which contains its process id, or by the
+/// address in its command line.
 struct DaemonProcess {
   let process: Int32
   /// The words of its command line, the program's name first.
@@ -68,14 +68,40 @@ struct DaemonProcess {
     return state == "T" || state == "t"
   }
 
-  /// The process that holds the lock of `data`, otherwise one that listens on `address`.
+  /// The process that has the socket of `address`, otherwise the one that holds the lock of `data`, otherwise one that
+  /// was started with `address`.
   static func find(for address: ServerAddress, data: String) -> DaemonProcess? {
+    if case .unix(let path) = address, let found = listening(at: path) { return found }
     if let descriptor = opened(data + "/lock"), let bytes = contents(of: descriptor),
       let number = Int32(String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)), let found = running(number)
     {
       return found
     }
     return processes().lazy.compactMap(running).first { $0.addresses.contains(address) }
+  }
+
+  /// The process that listens on the socket with a name, whether or not it accepts connections. Linux lists sockets by
+  /// inode.
+  private static func listening(at path: String) -> DaemonProcess? {
+    guard let descriptor = opened("/proc/net/unix"), let bytes = contents(of: descriptor) else { return nil }
+    let listens = "00010000"
+    let sockets = bytes.split(separator: 0x0A).compactMap { line -> String? in
+      let fields = line.split(separator: 0x20, maxSplits: 7).map { String(decoding: $0, as: UTF8.self) }
+      guard fields.count == 8, fields[3] == listens, fields[7] == path else { return nil }
+      return "socket:[\(fields[6])]"
+    }
+    if sockets.isEmpty { return nil }
+    return processes().lazy.compactMap(running).first { $0.hasOpened(sockets) }
+  }
+
+  /// Whether the process has one of these files open, as `/proc` names them.
+  private func hasOpened(_ files: [String]) -> Bool {
+    let folder = "/proc/\(process)/fd"
+    return Self.entries(of: folder).contains { name in
+      var target = [UInt8](repeating: 0, count: 64)
+      let count = readlink("\(folder)/\(name)", &target, target.count)
+      return count > 0 && files.contains(String(decoding: target[..<count], as: UTF8.self))
+    }
   }
 
   /// A process of this user with the daemon's name. The id in a lock may have been reused by another program.
@@ -90,15 +116,18 @@ struct DaemonProcess {
     return DaemonProcess(process: process, words: words)
   }
 
-  private static func processes() -> [Int32] {
-    guard let directory = opendir("/proc") else { return [] }
+  private static func processes() -> [Int32] { entries(of: "/proc").compactMap { Int32($0) }.sorted() }
+
+  /// The names in a folder; none if it can't be read.
+  private static func entries(of folder: String) -> [String] {
+    guard let directory = opendir(folder) else { return [] }
     defer { closedir(directory) }
-    var numbers = [Int32]()
+    var names = [String]()
     while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      if let number = Int32(name) { numbers.append(number) }
+      names.append(
+        withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
     }
-    return numbers.sorted()
+    return names
   }
 
   private static func opened(_ path: String) -> Int32? {

@@ -42,6 +42,10 @@ struct ServerAddressChoice {
       return CheckResult(
         "daemon", .problem, "\(path) is a file, not a socket", mend: "give another address, or remove that file")
     }
+    if isBusy(code) {
+      let (message, mend) = Self.busyProgram(at: address, running)
+      return CheckResult("daemon", .problem, message, mend: mend)
+    }
     // A running daemon must end before another one can serve its store.
     if elsewhere == nil, isHere, let running {
       let (message, mend) = running.explanation(address)
@@ -83,6 +87,24 @@ struct ServerAddressChoice {
     return CheckResult("daemon", .problem, "no program listens at \(address): \(reason)", mend: start)
   }
 
+  /// Whether a program has the socket, and accepts no connection now: it is suspended, or too many wait.
+  private func isBusy(_ code: Int32) -> Bool { Self.isBusy(address, code) }
+
+  private static func isBusy(_ address: ServerAddress, _ code: Int32) -> Bool {
+    if case .unix = address { code == EAGAIN || code == ETIMEDOUT } else { false }
+  }
+
+  /// A message about a program that has the socket, and advice.
+  private static func busyProgram(
+    at address: ServerAddress, _ running: DaemonProcess?
+  ) -> (message: String, mend: String) {
+    if let running { return running.explanation(address) }
+    return (
+      "a program listens at \(address) and accepts no connection now",
+      "try again later; otherwise end that program, or give another address with --server"
+    )
+  }
+
   /// Another default address, or one of a running daemon, at which a socket accepts connections.
   private func others(_ running: DaemonProcess?) -> ServerAddress? {
     var places = ProcessEnvironment.current.daemonPlaces.map(\.address)
@@ -121,8 +143,9 @@ struct ServerAddressChoice {
     guard address.isLoopback else {
       return "\(noAnswer); check the name and the port, and whether a stickiesd listens on that machine"
     }
-    if let running = DaemonProcess.find(for: address, data: ProcessEnvironment.current.dataDirectory) {
-      let (message, mend) = running.explanation(address)
+    let running = DaemonProcess.find(for: address, data: ProcessEnvironment.current.dataDirectory)
+    if running != nil || ConnectionProbe.connect(to: address).map({ isBusy(address, $0) }) == true {
+      let (message, mend) = busyProgram(at: address, running)
       return "\(noAnswer): \(message); \(mend)"
     }
     return "\(noAnswer); start one with: \(command(address))"
