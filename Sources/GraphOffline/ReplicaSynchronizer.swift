@@ -23,6 +23,8 @@ final class ReplicaSynchronizer {
   /// The objects that intents of this run have inserted, as the server has answered. Without a mirror they have the
   /// numbers that take the place of the provisional ones.
   private var inserted = [ObjectID: ObjectImage]()
+  /// The entries of the newest page of the queue, by number.
+  private var newestPage = [Int64: UnsentFile.Entry]()
   /// Why no mirror could be loaded.
   private var obstacle: (any Error)?
   /// The user's roles at the welcome. An answer for other roles may lack objects.
@@ -135,8 +137,11 @@ final class ReplicaSynchronizer {
     case .setState(let state): try unsent.setState(state)
     case .openMirror: return try openMirror()
     case .readQueue(let number):
-      return .queue(try unsent.entries(form, .waiting, after: number, limit: SyncRun.page))
-    case .markLeft(let numbers): return .marked(try unsent.markLeft(numbers, at: now(), form: form))
+      let page = try unsent.entries(form, .waiting, after: number, limit: SyncRun.page)
+      newestPage = Dictionary(page.map { ($0.number, $0) }) { _, newer in newer }
+      return .queue(page)
+    case .markLeft(let numbers):
+      return .marked(try unsent.markLeft(numbers, at: now(), form: form, known: newestPage))
     case .send(let intent): try send(intent)
     case .readStates: return .states(try openedMirror.states())
     case .rebase(let common, let isLoaded):

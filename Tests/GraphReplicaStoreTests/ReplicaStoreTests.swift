@@ -152,6 +152,22 @@ import Testing
     try store.close()
   }
 
+  /// Another program may have changed an edit since it was read.
+  @Test func knownEntryIsUsedWhileItsFormIsTheSame() throws {
+    let store = try open()
+    for number: UInt64 in 1...2 { _ = try committed(commit(store, number, [insertion(number, "note \(number)")])) }
+    var known = [Int64: UnsentFile.Entry]()
+    for var entry in try store.unsent.entries(store.form) {
+      entry.intent?.author = "of the program"
+      if entry.number == 2 { entry.form += " " }
+      known[entry.number] = entry
+    }
+    let marked = try store.unsent.markLeft([1, 2, 3], at: 6, form: store.form, known: known)
+    #expect(marked.map(\.number) == [1, 2] && marked.map(\.author) == ["of the program", "ann"])
+    #expect(marked.allSatisfy { $0.state == .left(6) })
+    try store.close()
+  }
+
   @Test func undoRemovesTheNewestUnsentEdit() throws {
     let store = try open()
     let before = try images(store, "Note").map(\.values)

@@ -9,10 +9,13 @@ extension UnsentFile {
   // MARK: - Sending
 
   /// Marks intents as sent. Their bytes may leave when this has returned.
+  /// - Parameter known: entries that were read before, by number. One whose form is still the same is not parsed again.
   /// - Returns: the marked ones; the user has discarded the others.
-  package func markLeft(_ numbers: [Int64], at time: Timestamp, form: IntentForm) throws -> [Intent] {
+  package func markLeft(
+    _ numbers: [Int64], at time: Timestamp, form: IntentForm, known: [Int64: Entry] = [:]
+  ) throws -> [Intent] {
     let intents = try read { database in
-      try numbers.compactMap { try Self.entry($0, database, form)?.intent }
+      try numbers.compactMap { try Self.intent($0, database, form, known: known[$0]) }
     }
     return try markLeft(intents, at: time, form: form)
   }

@@ -104,6 +104,16 @@ extension UnsentFile {
     return try GRDB.Row.fetchOne(statement, arguments: [number]).map { entry($0, form) }
   }
 
+  /// The intent of a number, which may be known; nil if there is none, or it has no meaning.
+  static func intent(_ number: Int64, _ database: Database, _ form: IntentForm, known: Entry?) throws -> Intent? {
+    if let known {
+      let statement = try database.cachedStatement(sql: "SELECT form FROM intent WHERE number = ?")
+      let text = try String.fetchOne(statement, arguments: [number])
+      if text?.utf8.elementsEqual(known.form.utf8) == true { return known.intent }
+    }
+    return try entry(number, database, form)?.intent
+  }
+
   private static func entry(_ row: GRDB.Row, _ form: IntentForm) -> Entry {
     var entry = Entry(
       number: row[0], form: row[1], intent: nil, used: row[2], isParked: (row[3] as String) == "parked")

@@ -33,7 +33,7 @@ extension IntentForm {
     try root.check(Self.keys)
     let version = try self.version(root)
     let reader = IntentReader(
-      model: model, isOfOtherVersion: version.hash != model.hash.description,
+      model: model, isOfOtherVersion: version.hash != modelHash,
       number: try root.integer("number", atLeast: 1))
     var texts = [ObjectID: [PropertyNumber: String]]()
     var changes = [Change]()

@@ -5,8 +5,10 @@ import GraphStore
 /// The JSON form of intents in the names of a model: writing. The guide *Working offline* describes every key.
 package struct IntentForm {
   package let model: Model
+  /// The text of the model's hash, which is compared for each intent that is read.
+  let modelHash: String
 
-  package init(_ model: Model) { self.model = model }
+  package init(_ model: Model) { (self.model, modelHash) = (model, model.hash.description) }
 
   /// The version of the form; a reader refuses a higher one.
   package static let version: Int64 = 1
