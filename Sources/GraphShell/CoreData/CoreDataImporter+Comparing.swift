@@ -117,17 +117,21 @@ extension CoreDataImporter {
   private func addReferences(of row: SourceRow, to order: inout InsertionOrder) {
     for (property, content) in row.fields {
       guard case .reference(let target?) = content, let relationship = property.relationship else { continue }
-      order.addReference(from: row.key, to: target, isRequired: !property.isOptional)
-      // An owner that must have members is inserted together with them.
-      if shell.model.inverse(of: relationship).requiresMember {
-        order.addReference(from: target, to: row.key, isRequired: true)
-      }
+      let inverse = shell.model.inverse(of: relationship)
+      // An owner that must have members is inserted together with them, unless its own list has those before it.
+      let isTogether = inverse.requiresMember && changes.members[inverse.number] == nil
+      order.addReference(from: row.key, to: target, isRequired: !property.isOptional || isTogether)
+      if inverse.requiresMember { order.addReference(from: target, to: row.key, isRequired: true) }
     }
-    for property in row.entity.relationships where property.requiresMember {
-      let lists: [RowKey: [RowKey]] = changes.members[property.number, default: [:]]
-      for member in lists[row.key, default: []] {
-        order.addReference(from: row.key, to: member, isRequired: true)
-      }
+    for list in changes.requiredLists(of: row) {
+      for other in list.content.rows { order.addReference(from: row.key, to: other, isRequired: true) }
+    }
+    // The members of other lists have references to their owner, or none at all.
+    for list in changes.lists(of: row) where !list.property.requiresMember {
+      guard let relationship = list.property.relationship,
+        shell.model.inverse(of: relationship).relationship?.isToMany == true
+      else { continue }
+      for member in list.content.rows { order.addReference(from: row.key, to: member, isRequired: false) }
     }
   }
 }

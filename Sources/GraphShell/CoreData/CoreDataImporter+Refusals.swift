@@ -9,23 +9,30 @@ extension CoreDataImporter {
   /// The rows to send after a refusal: without those, or without the values, that it names. If it names none, the
   /// rows are sent in halves, until one is left. Rows that need a key which another row may release wait.
   func remaining(of part: [[RowKey]], _ items: [RowChanges.Item], after refusal: Refusal) throws -> [[[RowKey]]] {
+    if refusal.code == .limit, part.count == 1, items.count > 1 {
+      let reason = "it and the rows that it needs are \(items.count), too many for one commit: \(refusal.message)"
+      for item in items { divided[item.key] = reason }
+      return Self.halves(part)
+    }
     let byID = Dictionary(items.map { ($0.change.id, $0) }, uniquingKeysWith: { first, _ in first })
     var refused = [RowKey: String]()
     var isReduced = false
     for violation in refusal.violations where violation.commonRule != .unique {
       guard let item = byID[violation.id], refused[item.key] == nil else { continue }
       let property = shell.model.property(violation.property)
-      if let property, omit(property, of: item, violation.message) {
+      if let property, separateLists(of: items, property, violation.id) {
+        isReduced = true
+      } else if let property, omit(property, of: item, violation.message) {
         isReduced = true
       } else {
         let cause = property.flatMap { changes.cause($0, item.key) }
-        refused[item.key] = [violation.message, cause].compactMap(\.self).joined(separator: "; ")
+        refused[item.key] = [violation.message, cause, divided[item.key]].compactMap(\.self).joined(separator: "; ")
       }
     }
     for conflict in refusal.conflicts where conflict.kind == .deleted {
       for item in items {
         for property in item.properties(referringTo: conflict.id, shell.model)
-        where omit(property, of: item, Self.deletedTarget) {
+        where separate(property, of: item) || omit(property, of: item, Self.deletedTarget) {
           isReduced = true
         }
       }
@@ -35,9 +42,11 @@ extension CoreDataImporter {
     if refused.isEmpty, !isReduced { refused = try rowsWithoutKey(items, refusal) }
     if refused.isEmpty, !isReduced, changes.postponed.count == waiting {
       if items.count > 1 { return Self.halves(part) }
+      // The row may be possible without its lists.
+      if items.contains(where: { separateLists(of: $0) }) { return [part] }
       for item in items { refused[item.key] = refusal.message }
     }
-    for item in items {
+    for item in items.sorted(by: { $0.key < $1.key }) {
       guard let reason = refused[item.key] else { continue }
       report.skip(changes.reportKey(item.key), item.row.entity, reason)
       changes.reject(item.key)
@@ -47,12 +56,43 @@ extension CoreDataImporter {
     return rest.isEmpty ? [] : [rest]
   }
 
+  /// Leaves the lists of new rows for updates that connect an object through a relationship.
+  /// - Returns: whether there are any.
+  private func separateLists(of items: [RowChanges.Item], _ property: Property, _ id: ObjectID) -> Bool {
+    guard let relationship = property.relationship else { return false }
+    var isReduced = false
+    for item in items {
+      for edit in item.change.edits {
+        let isOwn = edit.property == property.number && item.change.id == id
+        guard isOwn || edit.property == relationship.inverse, case .set(let value) = edit.action,
+          isOwn || value.objectIDs.contains(id), let list = shell.model.property(edit.property)
+        else { continue }
+        if separate(list, of: item) { isReduced = true }
+      }
+    }
+    return isReduced
+  }
+
+  /// Leaves all lists of a new row for updates.
+  /// - Returns: whether there are any.
+  private func separateLists(of item: RowChanges.Item) -> Bool {
+    let properties = item.change.edits.compactMap { shell.model.property($0.property) }
+    return properties.reduce(false) { isReduced, property in separate(property, of: item) || isReduced }
+  }
+
+  /// Leaves a list of a new row for an update.
+  private func separate(_ property: Property, of item: RowChanges.Item) -> Bool {
+    item.change.kind == .insert && item.change.edits.contains { $0.property == property.number }
+      && changes.separate(property, of: item.key)
+  }
+
   /// Leaves a value out that the daemon refuses.
   /// - Returns: false if the row is not possible without it.
   private func omit(_ property: Property, of item: RowChanges.Item, _ reason: String) -> Bool {
     guard let entity = shell.model.entity(item.change.id.entity),
       item.change.edits.contains(where: { $0.property == property.number }),
       property.isOptional || !entity.initialValue(property).isNull,
+      !(property.requiresMember && item.change.kind == .insert),
       changes.exclude(property.number, of: item.key)
     else { return false }
     report.omit(property.name, of: changes.reportKey(item.key), item.row.entity, reason)
@@ -85,7 +125,7 @@ extension CoreDataImporter {
     }
     var refused = [RowKey: String]()
     var owners = [UniqueKey: RowKey]()
-    for item in items {
+    for item in items.sorted(by: { $0.key < $1.key }) {
       let found = byID[item.change.id, default: []]
       let stored = found.filter { counts[UniqueKey($0.violation)] == 1 }
       if let (violation, holder) = stored.first(where: { !mayRelease($0.holder) }) {

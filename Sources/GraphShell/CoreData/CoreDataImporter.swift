@@ -30,6 +30,8 @@ final class CoreDataImporter {
   /// The rows whose updates may release a unique key. A row that needs such a key waits.
   var releasing = Set<RowKey>()
   var updates = UpdateState()
+  /// The rows of groups that are too large for one commit, with the reason for a row that is refused therefore.
+  var divided = [RowKey: String]()
 
   /// The state of updates, in which a row may be sent several times.
   struct UpdateState {

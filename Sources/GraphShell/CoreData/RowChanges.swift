@@ -28,6 +28,9 @@ struct RowChanges {
   var roots: [String: String]
   /// The members of the lists, by property and owner.
   let members: [PropertyNumber: [RowKey: [RowKey]]]
+  /// The owners of members, for lists whose members must have an owner and have no list of their own: by the
+  /// property of the members, and member.
+  let owners: [PropertyNumber: [RowKey: [RowKey]]]
   /// The rows that are in the store.
   let existing: Set<RowKey>
   /// The names of the properties of each entity, with those of earlier versions.
@@ -42,6 +45,8 @@ struct RowChanges {
   var isPartial = false
   /// The values that the daemon has refused.
   private var excluded = [RowKey: Set<PropertyNumber>]()
+  /// The lists of new rows that are sent in an update, because the daemon has refused an insert with them.
+  private(set) var separated = [RowKey: Set<PropertyNumber>]()
   /// New rows with references or lists that were left for later.
   private(set) var deferred = Set<RowKey>()
   /// The rows that new rows refer to and that had no object, by property.
@@ -53,6 +58,7 @@ struct RowChanges {
   ) {
     (self.model, self.reader, self.roots) = (model, reader, roots)
     (self.members, self.existing) = (members, existing)
+    owners = Self.owners(in: members, model)
     var names = [EntityNumber: Set<String>]()
     var successors = [String: [Property]]()
     for entity in model.entities {
@@ -80,6 +86,13 @@ struct RowChanges {
   /// - Returns: false if it was left out before.
   mutating func exclude(_ property: PropertyNumber, of key: RowKey) -> Bool {
     excluded[key, default: []].insert(property).inserted
+  }
+
+  /// Leaves a list of a new row for an update, which can be refused without the row.
+  /// - Returns: false if it was left before, or the row is not possible without it.
+  mutating func separate(_ property: Property, of key: RowKey) -> Bool {
+    guard property.relationship?.isToMany == true, !property.requiresMember else { return false }
+    return separated[key, default: []].insert(property.number).inserted
   }
 
   func mappingKey(_ key: RowKey) -> ImportMapping.Key {
@@ -119,19 +132,22 @@ struct RowChanges {
       var edits = [Edit]()
       // A value that is left for later, or refused, is none at first.
       for (property, _) in row.fields + lists(of: row) { record.sums[property.name] = ImportMapping.Row.empty }
-      for (property, content) in row.fields + requiredLists(of: row) where !isExcluded(property, row.key) {
+      let contents = row.fields + requiredLists(of: row) + optionalLists(of: row)
+      for (property, content) in contents where !isExcluded(property, row.key) {
         let resolved = resolve(content, property) { temporary[$0] ?? objectID(of: $0, mapping, property) }
         if let lost = resolved.lost.first {
           deferred.insert(row.key)
           unresolved[row.key, default: [:]][property.number] = lost
-          continue
+          // A list that must have members begins with those that have an object.
+          if resolved.found.isEmpty || !property.requiresMember { continue }
         }
         // Null is the value of a row without one, unless the model has a default.
         if content.isEmpty, row.entity.initialValue(property).isNull || property.relationship != nil { continue }
         edits.append(Edit(property.number, .set(resolved.value)))
-        record.sums[property.name] = sum(content, property)
+        // The store has such a list at the other end, whose row records it.
+        if owners[property.number] == nil { record.sums[property.name] = sum(resolved.found, property) }
       }
-      if members.values.contains(where: { $0[row.key] != nil }) { deferred.insert(row.key) }
+      if separated[row.key] != nil { deferred.insert(row.key) }
       let id = ObjectID.temporary(UInt64(index + 1), entity: row.entity.number)
       items.append(Item(key: row.key, change: Change(.insert, id, edits: edits), row: record))
     }
@@ -153,17 +169,6 @@ struct RowChanges {
     (row.fields + requiredLists(of: row)).contains { property, content in
       (!property.isOptional || property.requiresMember) && !isExcluded(property, row.key)
         && content.rows.contains { postponed.contains($0) && mapping.rows[mappingKey($0)] == nil }
-    }
-  }
-
-  /// The lists that an object must have when it is inserted.
-  private func requiredLists(of row: SourceRow) -> [(property: Property, content: SourceRow.Content)] {
-    lists(of: row).filter { $0.property.requiresMember }
-  }
-
-  func lists(of row: SourceRow) -> [(property: Property, content: SourceRow.Content)] {
-    row.entity.relationships.compactMap { property in
-      members[property.number].map { lists in (property, .members(lists[row.key, default: []])) }
     }
   }
 
