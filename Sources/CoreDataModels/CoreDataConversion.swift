@@ -139,8 +139,19 @@ public struct CoreDataConversion: Sendable {
       guard name != source else { return }
       log.add(.renamed, place, subject, "is called \(name), because a model file does not allow the name here")
     }
+    // A model file allows these names, and Swift does not.
+    func reportType(_ place: SourcePlace, _ source: String, _ name: String) {
+      if ["Any", "Self"].contains(name) {
+        log.add(.changed, place, source, "graph-classes can't generate it, because Swift reserves \(name)")
+      } else if name == "\(names.model)Model" {
+        let reason = "the type of the whole model has this name: give the model another one with --name"
+        log.add(.changed, place, source, "graph-classes can't generate it, because \(reason)")
+      }
+    }
     for entity in draft.entities {
-      report(entity.place, entity.source, entity.source, names.entity(entity.source, in: draft.number))
+      let name = names.entity(entity.source, in: draft.number)
+      report(entity.place, entity.source, entity.source, name)
+      reportType(entity.place, entity.source, name)
       for attribute in entity.attributes {
         let name = names.property(attribute.source, of: entity.source, in: draft.number)
         report(attribute.place, "\(entity.source).\(attribute.source)", attribute.source, name)
@@ -152,6 +163,7 @@ public struct CoreDataConversion: Sendable {
     }
     for composite in draft.composites {
       report(composite.place, composite.source, composite.source, names.composite(composite.source))
+      reportType(composite.place, composite.source, names.composite(composite.source))
       for attribute in composite.attributes {
         let name = names.member(attribute.source)
         report(attribute.place, "\(composite.source).\(attribute.source)", attribute.source, name)

@@ -212,6 +212,18 @@ import Testing
     #expect(conversion.versions[0].model.composites.map(\.name) == ["ab_3"])
   }
 
+  /// The files are valid; only the classes would not compile.
+  @Test func namesThatClassesCannotHaveAreReported() throws {
+    let conversion = try convert("<entity name=\"AppModel\"/><entity name=\"Self\"/><entity name=\"App\"/>")
+    #expect(conversion.versions[0].entities.map(\.name) == ["AppModel", "Self", "App"])
+    #expect(
+      conversion.lines == [
+        "changed: AppModel: graph-classes can't generate it, because the type of the whole model has this name: give the "
+          + "model another one with --name",
+        "changed: Self: graph-classes can't generate it, because Swift reserves Self",
+      ])
+  }
+
   @Test func modelNameIsConverted() throws {
     let bundle = CoreDataBundle(
       name: "My App", path: "My App.xcdatamodeld",

@@ -94,4 +94,15 @@ import Testing
     #expect(steps.contains("Bird.wingspanMetres was called wingSpan"))
     #expect(plan.removedEntities.isEmpty && plan.removedProperties.isEmpty)
   }
+
+  /// Every later version can read a store of the first one.
+  @Test func laterVersionsOfPublicModelsStateTheEarlierNames() throws {
+    let moody = try #require(Fixture.all.first { $0.expected == "objcio-Moody" })
+    let moods = try moody.conversion().versions.dropFirst().map { $0.model.entity(named: "Mood") }
+    #expect(moods.count == 5)
+    for mood in moods { #expect(mood?.property(named: "remoteID")?.renamed == "remoteIdentifier") }
+    let cars = try #require(Fixture.all.first { $0.expected == "alemar11-SampleModel" })
+    let luxury = try cars.conversion().versions.map { $0.model.entity(named: "LuxuryCar")?.renamed }
+    #expect(luxury == [nil, "ExpensiveSportCar", "ExpensiveSportCar"])
+  }
 }

@@ -36,8 +36,56 @@ import Testing
     #expect(try steps(conversion) == ["B was called A", "B.y was called x"])
     #expect(try steps(conversion, to: 3) == ["B.z was called y"])
     #expect(
-      conversion.lines == ["changed: the bundle does not state its current version: a daemon serves the highest, App 3"]
-    )
+      conversion.lines == [
+        "changed: the bundle does not state its current version: a daemon serves the highest, App 3",
+        "changed: B.z: was called x until version 1, \(Self.unstated)needs --rename B.z=x",
+      ])
+  }
+
+  private static let unstated =
+    "and the model file does not state this name: an import of a store of that version "
+
+  /// An import may read a store of the first version, and only has the last model.
+  @Test func laterVersionsStateTheEarlierNames() throws {
+    let renamed = attribute("y", "String", " elementID=\"x\"")
+    let conversion = try convert(
+      entity("A", attribute("x", "String")), entity("B", renamed, " elementID=\"A\""),
+      entity("B", renamed + attribute("z", "String"), " elementID=\"A\""),
+      entity("B", attribute("y", "String") + attribute("z", "String") + attribute("last", "String")), current: "App 4")
+    for version in conversion.versions.dropFirst() {
+      let entity = try #require(version.model.entity(named: "B"))
+      #expect(entity.renamed == "A")
+      #expect(entity.property(named: "y")?.renamed == "x")
+    }
+    #expect(try steps(conversion, to: 3) == ["B.z is new, and empty"])
+    #expect(try steps(conversion, to: 4) == ["B.last is new, and empty"])
+    #expect(conversion.lines == [])
+  }
+
+  /// A migration would take the other part for the predecessor.
+  @Test func earlierNameThatAnotherPartHasIsReported() throws {
+    let both = entity("A") + entity("B", "", " elementID=\"A\"")
+    let conversion = try convert(entity("A"), entity("B", "", " elementID=\"A\""), both, both, current: "App 4")
+    #expect(conversion.versions.map { $0.model.entity(named: "B")?.renamed } == [nil, "A", "A", nil])
+    #expect(try steps(conversion, to: 3) == ["A is new"])
+    #expect(try steps(conversion, to: 4) == [])
+    #expect(
+      conversion.lines.contains("changed: B: was called A until version 1, \(Self.unstated)needs --rename B=A"))
+  }
+
+  /// The full name of a member contains the names of two parts, which may be renamed in different versions.
+  @Test func earlierNameOfACompositeIsReported() throws {
+    func text(_ attribute: String, _ member: String) -> String {
+      entity("A", "<attribute \(attribute) optional=\"YES\" attributeType=\"Composite\" composite=\"C\"/>")
+        + "<composite name=\"C\">\(member)</composite>"
+    }
+    let renamed = "name=\"d\" elementID=\"c\""
+    let conversion = try convert(
+      text("name=\"c\"", attribute("x", "String")), text(renamed, attribute("x", "String")),
+      text(renamed, attribute("y", "String", " elementID=\"x\"")), current: "App 3")
+    #expect(try steps(conversion, to: 3).contains("A.d.y was called d.x"))
+    #expect(
+      conversion.lines == ["changed: A.d: was called c until version 1, \(Self.unstated)does not take its values"])
   }
 
   @Test func typeWithConversionGetsMapping() throws {

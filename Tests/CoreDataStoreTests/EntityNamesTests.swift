@@ -50,4 +50,68 @@ import Testing
       """
     #expect(try StoreFixture("Notes.sqlite", model: model).read().counts == ["IDMTag": 3])
   }
+
+  /// A daemon may serve the version of the store: there the conversion writes a number after a name that another part
+  /// of a later version has.
+  @Test func numberedNamesAreFound() throws {
+    let model = """
+      {"format": 1, "name": "Numbered", "version": 1, "entities": [
+        {"name": "IDMNote_3", "attributes": [{"name": "text_2", "type": "string", "optional": true}]},
+        {"name": "IDMTag", "attributes": [
+          {"name": "text", "type": "string", "optional": true}, {"name": "text_2", "type": "string", "optional": true}]}
+      ]}
+      """
+    let store = try StoreFixture("Notes.sqlite", model: model).read()
+    #expect(store.counts == ["IDMNote_3": 4, "IDMTag": 3])
+    #expect(try store.value("IDMNote 1", "text_2") == .string("Epoch: 2001-01-01T00:00:00Z"))
+    #expect(store.remarks.contains("IDMTag.text_2: the store has no column ZTEXT_2 of this property (0)"))
+  }
+
+  /// The number is that of an earlier version, or the name is one of the app's in a later version.
+  @Test func numbersOfOtherVersionsAreNotTaken() throws {
+    let model = """
+      {"format": 1, "name": "Numbered", "version": 4, "entities": [
+        {"name": "IDMNote", "attributes": [{"name": "text_3", "type": "string", "optional": true}]},
+        {"name": "IDMTag_3", "attributes": [{"name": "text", "type": "string", "optional": true}]}
+      ]}
+      """
+    let store = try StoreFixture("Notes.sqlite", model: model).read()
+    #expect(store.counts == ["IDMNote": 4])
+    #expect(try store.content("IDMNote 1", "text_3") == nil)
+  }
+
+  /// The names in `renamed` are those of the conversion.
+  @Test(arguments: ["text_1", "text_"]) func convertedEarlierNamesAreFound(earlier: String) throws {
+    let model = """
+      {"format": 1, "name": "Earlier", "version": 2, "entities": [
+        {"name": "IDMNote", "attributes": [
+          {"name": "body", "renamed": "\(earlier)", "type": "string", "optional": true}]}
+      ]}
+      """
+    let store = try StoreFixture("Notes.sqlite", model: model).read()
+    #expect(try store.value("IDMNote 1", "body") == .string("Epoch: 2001-01-01T00:00:00Z"))
+  }
+
+  /// In a store of the version before, the column can be that of either.
+  @Test func earlierNameThatANewPropertyHasIsAskedFor() throws {
+    let model = """
+      {"format": 1, "name": "Reused", "version": 2, "entities": [
+        {"name": "IDMNote", "attributes": [
+          {"name": "body", "renamed": "text_1", "type": "string", "optional": true},
+          {"name": "text", "type": "string", "optional": true}]}
+      ]}
+      """
+    var fixture = try StoreFixture("Notes.sqlite", model: model)
+    let store = try fixture.read()
+    for name in ["body", "text"] {
+      #expect(try store.content("IDMNote 1", name) == nil)
+      #expect(store.remarks.contains { $0.hasPrefix("IDMNote.\(name): which of the columns ZTEXT… belongs to it") })
+    }
+    for (name, other) in [("body", "text"), ("text", "body")] {
+      fixture.names = ["IDMNote.\(name)": "text"]
+      let named = try fixture.read()
+      #expect(try named.value("IDMNote 1", name) == .string("Epoch: 2001-01-01T00:00:00Z"))
+      #expect(try named.content("IDMNote 1", other) == nil)
+    }
+  }
 }

@@ -6,6 +6,8 @@ struct ModelFileBuilder {
   let names: NameTable
   /// The previous version, and the predecessors of this version's parts in it; nil for the first version.
   var previous: (draft: VersionDraft, links: VersionLinks)?
+  /// The names that the parts had in earlier versions.
+  var earlierNames = EarlierNames()
 
   private var number: Int { draft.number }
 
@@ -52,17 +54,14 @@ struct ModelFileBuilder {
   private func entity(_ entity: EntityDraft) -> JSON {
     let name = names.entity(entity.source, in: number)
     var members: [JSON.Member] = [.init("name", .string(name))]
-    if let previous, let before = previous.links.entities[entity.source] {
-      let earlier = names.entity(before, in: previous.draft.number)
-      if earlier != name { members.append(.init("renamed", .string(earlier))) }
-    }
+    if let renamed = earlierNames.entities[entity.source] { members.append(.init("renamed", .string(renamed))) }
     if entity.isAbstract { members.append(.init("abstract", .bool(true))) }
     if let parent = entity.parent { members.append(.init("parent", .string(names.entity(parent, in: number)))) }
     if !entity.attributes.isEmpty {
       let attributes = entity.attributes.map { attribute in
         self.attribute(
           attribute, name: names.property(attribute.source, of: entity.source, in: number),
-          renamed: earlierName(of: attribute.source, in: entity), in: entity)
+          renamed: earlierNames.properties["\(entity.source).\(attribute.source)"], in: entity)
       }
       members.append(.init("attributes", .array(attributes)))
     }
@@ -101,7 +100,7 @@ struct ModelFileBuilder {
       .init("destination", .string(names.entity(relationship.destination, in: number))),
       .init("inverse", .string(names.property(relationship.inverse, of: relationship.destination, in: number))),
     ]
-    if let renamed = earlierName(of: relationship.source, in: entity) {
+    if let renamed = earlierNames.properties["\(entity.source).\(relationship.source)"] {
       members.append(.init("renamed", .string(renamed)))
     }
     if relationship.isToMany { members.append(.init("toMany", .bool(true))) }
@@ -117,15 +116,6 @@ struct ModelFileBuilder {
   }
 
   // MARK: - The previous version
-
-  /// The name of a property's predecessor, if it differs.
-  private func earlierName(of property: String, in entity: EntityDraft) -> String? {
-    guard let previous, let owner = previous.links.entities[entity.source],
-      let before = previous.links.properties["\(entity.source).\(property)"]
-    else { return nil }
-    let earlier = names.property(before, of: owner, in: previous.draft.number)
-    return earlier == names.property(property, of: entity.source, in: number) ? nil : earlier
-  }
 
   private var mappings: [JSON.Member] {
     guard let previous else { return [] }

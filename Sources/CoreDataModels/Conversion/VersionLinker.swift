@@ -34,6 +34,7 @@ struct VersionLinker {
       files.append(file)
     }
     for index in drafts.indices.dropFirst() { try verify(index, files[index - 1].model, files[index].model) }
+    for lost in lostNames() { logs[logs.count - 1].add(.changed, lost.place, lost.subject, lost.reason) }
     return files
   }
 
@@ -124,7 +125,7 @@ struct VersionLinker {
   }
 
   /// An entity and its predecessors, newest first.
-  private func chain(ofEntity source: String, from index: Int) -> [(index: Int, source: String)] {
+  func chain(ofEntity source: String, from index: Int) -> [(index: Int, source: String)] {
     var chain = [(index: index, source: source)]
     while let last = chain.last, let before = links[last.index].entities[last.source] {
       chain.append((last.index - 1, before))
@@ -132,7 +133,8 @@ struct VersionLinker {
     return chain
   }
 
-  private func chain(
+  /// A property and its predecessors, newest first.
+  func chain(
     ofProperty source: String, of entity: String, from index: Int
   ) -> [(index: Int, entity: String, source: String)] {
     var chain = [(index: index, entity: entity, source: source)]
@@ -266,7 +268,9 @@ struct VersionLinker {
 extension VersionLinker {
   private func load(_ index: Int) throws(CoreDataModelError) -> (text: String, model: Model) {
     let previous = index > 0 ? (draft: drafts[index - 1], links: links[index]) : nil
-    let text = ModelFileText.text(ModelFileBuilder(draft: drafts[index], names: names, previous: previous).json)
+    let builder = ModelFileBuilder(
+      draft: drafts[index], names: names, previous: previous, earlierNames: earlierNames(of: index))
+    let text = ModelFileText.text(builder.json)
     do {
       return (text, try Model(parsing: text.utf8))
     } catch {

@@ -75,24 +75,19 @@ struct EntityNames {
 
   // MARK: - Names
 
-  /// The names that the model states, as far as the store has them.
+  /// The names that the model states, as far as the store has them. If a later entity has the earlier name of one, the
+  /// conversion has appended a number to the name.
   private func statedNames(_ entity: Entity) -> [String] {
-    let renamed = [entity.renamed].compactMap(\.self)
-    return ([entity.name] + renamed + renamed.compactMap { unnumbered($0) }).filter { stored.contains($0) }
-  }
-
-  /// The name of the app for the name of an entity in an earlier version; nil if it is the same. If a later entity has
-  /// that name, the conversion appends the number of the earlier version.
-  private func unnumbered(_ name: String) -> String? {
-    guard let end = name.lastIndex(of: "_"), let number = Int(name[name.index(after: end)...]),
-      number >= 1, number < model.version
-    else { return nil }
-    let name = String(name[..<end])
-    return model.entity(named: name).map { _ in name }
+    let unnumbered = StoreNames.unnumberedEarlier(entity.renamed, in: model).prefix(1)
+      .filter { model.entity(named: $0) != nil }
+    return ([entity.name] + [entity.renamed].compactMap(\.self) + unnumbered).filter { stored.contains($0) }
   }
 
   private func convertedNames(_ entity: Entity) -> [String] {
-    StoreNames.convertedNames(entity.name).filter { stored.contains($0) }
-      + stored.filter { StoreNames.isSpelled(entity.name, as: $0) }
+    let renamed = [entity.renamed].compactMap(\.self).flatMap(StoreNames.convertedNames)
+    let spelled = stored.filter { StoreNames.isSpelled(entity.name, as: $0) }
+    let numbered =
+      StoreNames.unnumberedEarlier(entity.renamed, in: model) + StoreNames.unnumberedOwn(entity.name, in: model)
+    return (StoreNames.convertedNames(entity.name) + spelled + renamed + numbered).filter { stored.contains($0) }
   }
 }

@@ -230,7 +230,9 @@ package struct StoreLayout {
       remark(name(property), "the store has no entity of this property", 0)
       return nil
     }
-    if let other = rival(of: property), !isOwn(base, property, columns, besides: other) {
+    if let other = rival(of: property), !names.isGiven(property),
+      names.isGiven(other) || !isOwn(base, property, columns, besides: other)
+    {
       remark(
         name(property),
         "which of the columns \(base)… belongs to it is not clear: \(other.name) may have the same one; name its "
@@ -272,7 +274,7 @@ package struct StoreLayout {
   /// Whether a column has a property's exact name, and nothing suggests that it is another one's.
   private func isOwn(_ column: String, _ property: Property, _ columns: [String], besides other: Property) -> Bool {
     "Z" + property.name.uppercased() == column && !columns.contains(column + "1")
-      && other.renamed.map { "Z" + $0.uppercased() == column } != true
+      && !StoreNames.isEarlier(column, of: other, in: model)
   }
 
   /// The entities of the store that declare a property of the same name in the same table, sorted by number.

@@ -4,11 +4,13 @@ import GraphModel
 ///
 /// The names are equal, except where a name of the app is not possible in a model. Then the caller gives the name in
 /// the store, or the model states the earlier name of the part, or the conversion has changed the name: it appends an
-/// underscore or prepends an `x`, and removes accents. A name that the caller gives and the store does not have is one
-/// of an earlier version of the app.
+/// underscore or a number or prepends an `x`, and removes accents. A name that the caller gives and the store does not
+/// have is one of an earlier version of the app.
 struct StoreNames {
   private let entities: EntityNames
   private var properties = [PropertyNumber: String]()
+  /// The properties whose names in the store the caller gave.
+  private var givenProperties = Set<PropertyNumber>()
   /// The names of earlier versions that the caller gave.
   private var earlierProperties = [PropertyNumber: String]()
 
@@ -31,10 +33,13 @@ struct StoreNames {
           earlierProperties[property.number] = name
           given = nil
         }
+        if given != nil { givenProperties.insert(property.number) }
         let known = Self.candidates(property.name, property.renamed, given).first { Self.isStored($0, columns, file) }
         let spelled = columns.filter { $0.hasPrefix("Z") && !$0.hasPrefix("Z_") }.map { String($0.dropFirst()) }
           .first { given == nil && Self.isSpelled(property.name, as: $0) }
-        properties[property.number] = known ?? spelled ?? earlierProperties[property.number]
+        let numbered = Self.numberedNames(property, of: entity, in: model)
+          .first { given == nil && Self.isStored($0, columns, file) }
+        properties[property.number] = known ?? spelled ?? numbered ?? earlierProperties[property.number]
       }
     }
   }
@@ -61,6 +66,9 @@ struct StoreNames {
     [earlierProperties[property.number], property.renamed].compactMap(\.self)
   }
 
+  /// Whether the caller gave the name of a property in the store.
+  func isGiven(_ property: Property) -> Bool { givenProperties.contains(property.number) }
+
   /// The entity of the model with the name of one of the store.
   func entity(_ stored: String) -> Entity? { entities.entities[stored] }
 
@@ -83,6 +91,38 @@ struct StoreNames {
   /// The names of the app from which the conversion may have made a name.
   static func convertedNames(_ name: String) -> [String] {
     (name.hasSuffix("_") ? [String(name.dropLast())] : []) + (name.hasPrefix("x") ? [String(name.dropFirst())] : [])
+  }
+
+  /// The names of the app from which the conversion may have made a name by a number: `title` from `title_2`. The
+  /// number is that of the last version in which the part has the name, or distinguishes equal names, as in `id__2`.
+  static func unnumbered(_ name: String, _ versions: Range<Int>) -> [String] {
+    guard let end = name.lastIndex(of: "_"), let number = Int(name[name.index(after: end)...]) else { return [] }
+    let base = String(name[..<end])
+    guard versions.contains(number) || base.hasSuffix("_") else { return [] }
+    return [base] + convertedNames(base)
+  }
+
+  /// The names of the app for the earlier name of a part, if the conversion has changed it.
+  static func unnumberedEarlier(_ renamed: String?, in model: Model) -> [String] {
+    assert(model.version >= 1, "versions are numbered from 1")
+    return [renamed].compactMap(\.self).flatMap { unnumbered($0, 1..<model.version) }
+  }
+
+  /// The names of the app for a name of a model that is served instead of a later version.
+  static func unnumberedOwn(_ name: String, in model: Model) -> [String] { unnumbered(name, model.version..<Int.max) }
+
+  /// The names of the app from which the conversion may have made the names of a property.
+  private static func numberedNames(_ property: Property, of entity: Entity, in model: Model) -> [String] {
+    let renamed = [property.renamed].compactMap(\.self).flatMap(convertedNames)
+    // A name that the conversion has changed suggests less than an equal one.
+    let free = (renamed + unnumberedOwn(property.name, in: model)).filter { entity.property(named: $0) == nil }
+    return unnumberedEarlier(property.renamed, in: model) + free
+  }
+
+  /// Whether a column may have had a property's earlier name.
+  static func isEarlier(_ column: String, of property: Property, in model: Model) -> Bool {
+    let names = [property.renamed].compactMap(\.self) + unnumberedEarlier(property.renamed, in: model)
+    return names.contains { "Z" + capitals($0) == column }
   }
 
   /// Whether a name of a model is one of the app, without accents and with `_` for other characters.
