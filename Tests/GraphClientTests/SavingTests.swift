@@ -125,6 +125,9 @@ import Testing
       let saved = try #require(try await client.save())
       #expect(Set(saved.deleted) == [project.id, step.id] && saved.isComplete)
       #expect(step.isDeleted)
+      // The objects come back under their ids.
+      try await client.undo()
+      #expect(!step.isDeleted && step["label"] == .string("a") && !project.isDeleted)
       await client.close()
     }
   }
