@@ -197,7 +197,7 @@ import Testing
       let process = Process()
       process.executableURL = Daemon.binary("stickies")
       process.arguments = [
-        "graph", "import", "--core-data", app.path, "--batch", "5", "--server", app.daemon.socket.description,
+        "graph", "import", "--core-data", app.path, "--batch", "2", "--server", app.daemon.socket.description,
       ]
       process.standardOutput = FileHandle.nullDevice
       process.standardError = FileHandle.nullDevice
