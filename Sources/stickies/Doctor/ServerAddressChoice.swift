@@ -42,7 +42,7 @@ struct ServerAddressChoice {
       return CheckResult(
         "daemon", .problem, "\(path) is a file, not a socket", mend: "give another address, or remove that file")
     }
-    if isBusy(code) {
+    if Self.isBusy(address, code) {
       let (message, mend) = Self.busyProgram(at: address, running)
       return CheckResult("daemon", .problem, message, mend: mend)
     }
@@ -88,8 +88,6 @@ struct ServerAddressChoice {
   }
 
   /// Whether a program has the socket, and accepts no connection now: it is suspended, or too many wait.
-  private func isBusy(_ code: Int32) -> Bool { Self.isBusy(address, code) }
-
   private static func isBusy(_ address: ServerAddress, _ code: Int32) -> Bool {
     if case .unix = address { code == EAGAIN || code == ETIMEDOUT } else { false }
   }
