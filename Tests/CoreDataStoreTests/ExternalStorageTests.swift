@@ -79,8 +79,8 @@ import Testing
     #expect(try store.value("IDMMediaFile 2", "data") == .data([1, 2, 3]))
     #expect(
       store.remarks == [
-        "IDMMediaFile.data: values begin with the byte 1, either data or a tag of external storage: it is kept; name "
-          + "the attribute with --tagged if it is a tag, and otherwise with --untagged (2)"
+        "IDMMediaFile.data: values begin with the byte 1, which is data or a tag of external storage, and the import "
+          + "keeps this byte; if it is a tag, name the attribute with --tagged, otherwise with --untagged (2)"
       ])
     store = try fixture.read(tagged: ["IDMMediaFile.data"])
     #expect(try store.value("IDMMediaFile 1", "data") == .data([]))

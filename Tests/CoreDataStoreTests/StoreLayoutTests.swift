@@ -293,7 +293,7 @@ import Testing
       ])
   }
 
-  /// Names that differ in case only have columns that SQLite does not tell apart, and Core Data numbers them.
+  /// Core Data numbers the columns of names that differ in case only, because SQLite ignores the case.
   @Test func columnOfTwoPropertiesIsReported() throws {
     let model = """
       {"format": 1, "name": "Case", "version": 1, "entities": [

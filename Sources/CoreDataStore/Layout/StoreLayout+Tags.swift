@@ -46,8 +46,8 @@ extension StoreLayout {
     if ones > 0 {
       remark(
         name(property),
-        "values begin with the byte 1, either data or a tag of external storage: it is kept; name the attribute with "
-          + "--tagged if it is a tag, and otherwise with --untagged", ones)
+        "values begin with the byte 1, which is data or a tag of external storage, and the import keeps this byte; if it "
+          + "is a tag, name the attribute with --tagged, otherwise with --untagged", ones)
     }
     return false
   }

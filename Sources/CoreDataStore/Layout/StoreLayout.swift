@@ -262,8 +262,8 @@ package struct StoreLayout {
     return column
   }
 
-  /// Another property of the entity that may have the same column: Core Data tells names apart by case, and SQLite does
-  /// not; a converted name has an underscore or an x.
+  /// Another property of the entity that may have the same column. Core Data distinguishes names by case, and SQLite
+  /// does not. A converted name has an underscore or an x.
   private func rival(of property: Property) -> Property? {
     guard let entity = model.entity(property.owner) else { preconditionFailure("a property's entity is in its model") }
     return entity.properties.first {
