@@ -158,4 +158,121 @@ import Testing
     #expect(met.conflicts.map(\.id) == [scene.note])
     #expect(met.conflicts.map(\.author) == ["ann"])
   }
+
+  // MARK: - Batches of several slices
+
+  /// Seven notes in slices of three.
+  private func sceneWithNotes() throws -> DeletedTargetFixture {
+    let scene = try DeletedTargetFixture()
+    for _ in 0..<6 { _ = try scene.store.insert("Note", ["board": .object(scene.boards[0])]) }
+    return scene
+  }
+
+  private func batch(
+    _ scene: DeletedTargetFixture, _ operation: Batch.Operation, _ policy: MergePolicy, rows: [[Value]] = []
+  ) throws -> CommitResult {
+    switch try scene.store.batch("Note", operation, policy: policy, rows: rows).outcome {
+    case .committed(let committed): return committed
+    case .refused(let refusal): throw refusal
+    }
+  }
+
+  private func refusal(
+    _ scene: DeletedTargetFixture, _ operation: Batch.Operation, _ policy: MergePolicy, rows: [[Value]] = []
+  ) throws -> Refusal? {
+    switch try scene.store.batch("Note", operation, policy: policy, rows: rows).outcome {
+    case .committed: return nil
+    case .refused(let refusal): return refusal
+    }
+  }
+
+  private func assignment(_ scene: DeletedTargetFixture, _ path: String, _ value: Value) throws -> Batch.Assignment {
+    Batch.Assignment(try scene.store.property(path).number, .value(value))
+  }
+
+  @Test func slicedBatchDropsOnlyReference() throws {
+    for policy in MergePolicy.allCases {
+      let scene = try sceneWithNotes()
+      let update = Batch.Operation.update(
+        .always,
+        [
+          try assignment(scene, "Note.board", .object(scene.boards[1])), try assignment(scene, "Note.x", .double(9)),
+          try assignment(scene, "Note.tags", .objects(scene.tags)),
+        ])
+      if policy == .error {
+        let refusal = try #require(try refusal(scene, update, policy))
+        #expect(refusal.code == .conflict, "\(refusal)")
+        #expect(refusal.conflicts == [scene.deleted(scene.boards[1]), scene.deleted(scene.tags[1])])
+        #expect(try scene.store.all("Note").allSatisfy { $0[try scene.store.property("Note.x")] != .double(9) })
+        continue
+      }
+      let committed = try batch(scene, update, policy)
+      #expect(committed.conflicts == [scene.deleted(scene.boards[1]), scene.deleted(scene.tags[1])], "\(policy)")
+      let notes = try scene.store.all("Note")
+      #expect(notes.count == 7)
+      for note in notes {
+        #expect(note[try scene.store.property("Note.x")] == .double(9), "\(policy)")
+        #expect(note[try scene.store.property("Note.board")] == .object(scene.boards[0]), "\(policy)")
+        #expect(note[try scene.store.property("Note.tags")] == .objects([scene.tags[0]]), "\(policy)")
+      }
+      #expect(try StoreCheckRun(scene.store).findings.isEmpty)
+    }
+  }
+
+  @Test func slicedBatchOfDroppedReferencesMakesNoCommit() throws {
+    let scene = try sceneWithNotes()
+    let head = try scene.store.store.head.revision
+    let update = Batch.Operation.update(
+      .always, [try assignment(scene, "Note.board", .object(scene.boards[1]))])
+    let committed = try batch(scene, update, .objectTrump)
+    #expect(committed.revision == head)
+    #expect(committed.conflicts == [scene.deleted(scene.boards[1])])
+    #expect(try scene.store.store.head.revision == head)
+  }
+
+  @Test func slicedInsertThatRequiresDeletedTargetIsConflict() throws {
+    for policy in MergePolicy.allCases {
+      let scene = try sceneWithNotes()
+      let board = try scene.store.property("Note.board").number
+      let rows = (0..<7).map { [Value.object(scene.boards[$0 == 5 ? 1 : 0])] }
+      let refusal = try #require(try refusal(scene, .insert([board], rows: 7), policy, rows: rows))
+      #expect(refusal.code == .conflict, "\(policy): \(refusal)")
+      #expect(refusal.conflicts == [scene.deleted(scene.boards[1])], "\(policy)")
+      // The sixth row, whose temporary id is its number.
+      let required = policy == .error ? [] : [ObjectID.temporary(6, entity: scene.note.entity)]
+      #expect(refusal.violations.map(\.id) == required, "\(policy)")
+      #expect(try scene.store.all("Note").count == 7)
+    }
+  }
+
+  @Test func unknownIDInSlicedBatchRemainsInvalid() throws {
+    let scene = try sceneWithNotes()
+    let stranger = ObjectID(key: UniqueID(high: 9, low: 9), entity: scene.boards[0].entity)
+    let update = Batch.Operation.update(.always, [try assignment(scene, "Note.board", .object(stranger))])
+    let refusal = try #require(try refusal(scene, update, .objectTrump))
+    #expect(refusal.code == .invalid && refusal.violations.first?.commonRule == .destination, "\(refusal)")
+  }
+
+  @Test func slicedBatchMayReferToSoManyDeletedObjects() throws {
+    let scene = try DeletedTargetFixture()
+    let limit = Batch.maximumDeletedTargets
+    let names = try (0...limit).map { try scene.store.insertion("Tag", ["name": .string("t\($0)")]) }
+    let tags = try scene.committed(names, .error).identities.map(\.permanent)
+    try #require(tags.count == limit + 1)
+    try scene.store.must(tags.map { Change(.delete, $0) })
+    let properties = try ["Note.board", "Note.tags"].map { try scene.store.property($0).number }
+    for (count, isRefused) in [(limit, false), (limit + 1, true)] {
+      let rows = tags.prefix(count).map { [Value.object(scene.boards[0]), .objects([$0])] }
+      let operation = Batch.Operation.insert(properties, rows: count)
+      if isRefused {
+        let refusal = try #require(try refusal(scene, operation, .objectTrump, rows: rows))
+        #expect(refusal.code == .conflict)
+        #expect(refusal.conflicts.count == Batch.maximumViolations)
+        #expect(refusal.message.contains("1000 deleted objects"), "\(refusal)")
+      } else {
+        #expect(try batch(scene, operation, .objectTrump, rows: rows).conflicts.count == count)
+      }
+    }
+    #expect(try scene.store.all("Note").count == 1 + limit)
+  }
 }

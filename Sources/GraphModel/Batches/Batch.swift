@@ -30,7 +30,7 @@ public struct Batch: Hashable, Sendable {
 
   /// The idempotency key, as a transaction's.
   public var id: TransactionID
-  /// Decides conflicts over unique keys; a batch has no other conflicts.
+  /// Decides conflicts over unique keys and references to deleted objects; a batch has no other conflicts.
   public var policy: MergePolicy
   /// The entity. A predicate includes its subentities, the rows of an insert have exactly this entity; 0 for a
   /// complete graph.
@@ -55,6 +55,9 @@ public struct Batch: Hashable, Sendable {
   public static let sliceBytes = 4 << 20
   /// The most violations that the refusal of a batch lists.
   public static let maximumViolations = 100
+  /// The most deleted objects to which a batch of several slices may refer. The merge policy decides about so many
+  /// references; with more, the batch is refused as a conflict.
+  public static let maximumDeletedTargets = 1_000
 }
 
 extension Batch {

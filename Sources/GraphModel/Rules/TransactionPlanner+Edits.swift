@@ -132,8 +132,7 @@ extension TransactionPlanner {
     // History names the object, not the principal.
     if isInvisible, isUndo { throw AccessJudge.effectOnInvisible }
     guard !isInvisible, let entity = try graph.entity(of: other) else {
-      // A batch has no base revision and no such conflicts: there the reference is a violation of its row.
-      if !isSlice, !isInvisible, try deletedTargets.recordIfDeleted(other, of: wanted, in: graph) { return nil }
+      if !isInvisible, try deletedTargets.recordIfDeleted(other, of: wanted, in: graph) { return nil }
       let name = wanted?.nameWithArticle ?? "an object"
       findings.addViolation(
         owner, property, "destination", .object(other),

@@ -26,6 +26,9 @@ final class BatchWriter {
   /// The violations of refused slices: planning continues to find more, writing stops.
   private(set) var violations = [Violation]()
   private var conflicts = [Conflict]()
+  /// The conflicts with the deletes of objects to which slices refer; the policy has dropped these references.
+  private var deletedTargets = [Conflict]()
+  private var knownDeletedTargets = Set<ObjectID>()
 
   init(_ writer: StoreWriter, _ job: BatchJob, time: Timestamp) {
     self.writer = writer
@@ -69,7 +72,7 @@ final class BatchWriter {
       return result
     }
     try refuseIfViolated()
-    return parts.count == 0 ? writer.unchanged() : try finish()
+    return parts.count == 0 ? writer.unchanged([], deletedTargets) : try finish()
   }
 
   private func finish() throws -> WriteResult {
@@ -77,15 +80,16 @@ final class BatchWriter {
     try invariant(revision == writer.revision + 1, "no other commit is made during a batch")
     try writer.fullText.endBatch(head: revision)
     parts.entities = entities.map { writer.layout.numbers.stored(entity: $0) }.sorted()
-    return try writer.writeBatch(batch, author: job.author, time: time, changes: parts, ids: ids)
+    return try writer.writeBatch(
+      batch, author: job.author, time: time, changes: parts, conflicts: deletedTargets, ids: ids)
   }
 
   // MARK: - Slices
 
   /// Returns a small batch as an ordinary transaction.
   func transaction(_ changes: [Change]) -> Transaction {
-    // By default, a row with an existing unique key is refused. No other conflict is possible, because a batch is based
-    // on no state.
+    // By default, a row is refused if its unique key exists or if it refers to a deleted object. No other conflict is
+    // possible, because a batch is based on no state.
     Transaction(id: batch.id, policy: batch.policy, changes: changes)
   }
 
@@ -125,10 +129,11 @@ final class BatchWriter {
         transaction(changes), reader: reader, revision: revision, now: time, author: job.author.id, judge: judge,
         deferredKeys: deferredKeys, recounts: recounts, isSlice: true
       ) { ids.next($0) }
-    } catch let refusal as Refusal where !refusal.violations.isEmpty {
+    } catch let refusal as Refusal where refusal.code != .conflict && !refusal.violations.isEmpty {
       ids = mark
       return try collect(refusal.violations, refusal.conflicts)
     }
+    try collect(deletedTargets: plan.conflicts)
     // After a violation the rest is only checked, so that one refusal names all violations.
     guard violations.isEmpty, !plan.changes.isEmpty else { return }
     var size = 0
@@ -197,6 +202,19 @@ final class BatchWriter {
     self.violations += violations
     self.conflicts += conflicts
     if self.violations.count >= Batch.maximumViolations { try refuseIfViolated() }
+  }
+
+  /// Keeps the conflicts with deletes for the outcome. Conflicts over unique keys are not kept: an insert of a million
+  /// rows may become an update of as many objects.
+  private func collect(deletedTargets conflicts: [Conflict]) throws {
+    for conflict in conflicts where conflict.kind == .deleted && knownDeletedTargets.insert(conflict.id).inserted {
+      deletedTargets.append(conflict)
+    }
+    guard deletedTargets.count > Batch.maximumDeletedTargets else { return }
+    throw Refusal(
+      .conflict,
+      "the batch refers to more than \(Batch.maximumDeletedTargets) deleted objects; remove these references",
+      conflicts: Array(deletedTargets.prefix(Batch.maximumViolations)))
   }
 
   func refuseIfViolated() throws {

@@ -311,12 +311,15 @@ final class StoreWriter {
   }
 
   /// Writes the commit row of a batch after its rows and parts.
-  /// - Parameter changes: the summary of the parts; empty for an imported graph without objects.
+  /// - Parameters:
+  ///   - changes: the summary of the parts; empty for an imported graph without objects.
+  ///   - conflicts: the conflicts that the policy decided.
   func writeBatch(
-    _ batch: Batch, author: Principal, time: Timestamp, changes: CommitPartSummary, ids: IDGenerator
+    _ batch: Batch, author: Principal, time: Timestamp, changes: CommitPartSummary, conflicts: [Conflict],
+    ids: IDGenerator
   ) throws -> WriteResult {
     let next = revision + 1
-    var outcome = CommitResult(revision: next, fingerprint: 0, identities: [], conflicts: [])
+    var outcome = CommitResult(revision: next, fingerprint: 0, identities: [], conflicts: conflicts)
     let transaction = Transaction(id: batch.id, policy: batch.policy, changes: [])
     let commit = try writeCommit(
       next, transaction, author: author, undoes: nil, time: time, changes: changes.count == 0 ? [] : changes.bytes,
