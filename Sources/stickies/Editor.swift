@@ -20,8 +20,9 @@ import GraphShell
 /// saved.
 struct Editor {
   let text: String
-  /// Whether the editor has written the file. Otherwise the user ended it without a change, or the editor returned
-  /// while its window is still open; then the file is kept for a text that is saved later.
+  /// Whether the editor has written the file; see `wasWritten(_:since:isBrief:opened:)`. Otherwise the user ended it
+  /// without a change, or the editor returned while its window is still open; then the file is kept for a text that is
+  /// saved later.
   let wasWritten: Bool
   private let directory: String
 
@@ -34,8 +35,8 @@ struct Editor {
   /// Files of editors that returned without writing them. Texts that are saved in them later are only in these files.
   @MainActor private(set) static var leftFiles = [String]()
 
-  /// The minimum duration of a session. An editor that returns sooner without writing the file has probably opened it
-  /// in a window that is still open; the command fails.
+  /// The minimum duration of a session. An editor that returns sooner without another text in the file has probably
+  /// opened it in a window that is still open; the command fails.
   static let briefestUse = Duration.seconds(2)
 
   /// The status of `system` for a command that the shell does not find, with exit code 127.
@@ -93,18 +94,33 @@ struct Editor {
       throw Refusal(
         .unavailable, "your text is in \(file); the editor (\(editor)) failed, and the note is unchanged")
     }
-    let wasWritten = FileState(file) != state
+    let isBrief = ContinuousClock.now - start < briefestUse
+    let wasWritten = try wasWritten(file, since: state, isBrief: isBrief, opened: text)
     if !wasWritten {
       openDirectory = nil
       leftFiles.append(file)
     }
-    if !wasWritten, ContinuousClock.now - start < briefestUse {
+    if !wasWritten, isBrief {
       throw Refusal(
         .unavailable,
         "text saved later stays in \(file); the editor (\(editor)) returned at once, and the note is unchanged: set VISUAL "
           + "to an editor that waits, such as \(waiting(editor))")
     }
     return Editor(text: try contents(of: file, opened: text), wasWritten: wasWritten, directory: directory)
+  }
+
+  /// Whether the editor has written the file.
+  ///
+  /// After a brief session only another text counts: an editor with its own window may touch the file, or write the
+  /// same text again, when it opens the file. A program such as `sed -i` saves its text as fast, and that text is
+  /// complete. After a longer session the user has probably saved the text without changing it.
+  private static func wasWritten(
+    _ file: String, since state: FileState?, isBrief: Bool, opened text: String
+  ) throws -> Bool {
+    guard FileState(file) != state else { return false }
+    guard isBrief else { return true }
+    let saved = try contents(of: file, opened: text)
+    return !UTF8Comparison.equal(saved, text)
   }
 
   /// The editor's command: `$VISUAL`, or else `$EDITOR`, or else vi. A blank variable counts as unset.
@@ -125,7 +141,7 @@ struct Editor {
     }
   }
 
-  /// Detects whether a file was written: an editor may write it in place or replace it.
+  /// Detects whether a file was written or touched: an editor may write it in place or replace it.
   private struct FileState: Equatable {
     let inode: ino_t
     let size: off_t

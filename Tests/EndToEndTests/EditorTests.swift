@@ -67,11 +67,35 @@ import Testing
     try daemon.run("edit", "1", environment: ["VISUAL": editor])
   }
 
+  /// An editor with its own window may touch the file, or write the same text again, before it returns.
+  @Test(arguments: ["touch \"$1\"", "cat \"$1\" > \"$1.new\"; mv \"$1.new\" \"$1\"", "echo >> \"$1\""])
+  func editorThatOnlyTouchesItsFileKeepsIt(opening: String) throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "hello")
+    let script = daemon.home.path + "/editor"
+    try opening.write(toFile: script, atomically: false, encoding: .utf8)
+    let edited = try daemon.run("edit", "1", environment: ["VISUAL": "sh \(script)"])
+    #expect(edited.status == 1)
+    #expect(edited.errors.contains("the editor (sh \(script)) returned at once"), "\(edited.errors)")
+    let file = try #require(Self.file(edited.errors))
+    defer { try? FileManager.default.removeItem(atPath: (file as NSString).deletingLastPathComponent) }
+    #expect(FileManager.default.fileExists(atPath: file))
+    #expect(try daemon.run("show", "1", "--json").json()["text"] == .string("hello"))
+    #expect(daemon.stop() == 0)
+  }
+
   @Test func unchangedTextFromEditorIsAccepted() throws {
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "hello")
-    #expect(try daemon.run("edit", "1", environment: ["VISUAL": "touch"]).status == 0)
+    let script = daemon.home.path + "/editor"
+    try "sleep 2.4; touch \"$1\"".write(toFile: script, atomically: false, encoding: .utf8)
+    let edited = try daemon.run(
+      "edit", "1", environment: ["VISUAL": "sh \(script)", "TMPDIR": daemon.home.path])
+    #expect(edited.status == 0 && edited.errors.isEmpty, "\(edited.errors)")
+    let names = try FileManager.default.contentsOfDirectory(atPath: daemon.home.path)
+    #expect(!names.contains { $0.hasPrefix("stickies-") }, "\(names)")
     #expect(daemon.stop() == 0)
   }
 
