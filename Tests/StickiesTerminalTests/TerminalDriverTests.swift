@@ -175,12 +175,49 @@ import Testing
     }
   }
 
+  /// The driver's thread blocks all signals, because its creator does.
+  @Test func secondSignalTerminatesWhileTerminalIsHeld() async {
+    await #expect(processExitsWith: .signal(SIGTERM)) {
+      let held = try await EndingDriver.hasReceived(SIGTERM)
+      kill(getpid(), SIGTERM)
+      try await Task.sleep(for: .seconds(10))
+      withExtendedLifetime(held) {}
+    }
+  }
+
+  @Test func secondSignalTerminatesWhileTerminalIsRestored() async {
+    await #expect(processExitsWith: .signal(SIGHUP)) {
+      let held = try await EndingDriver.hasReceived(SIGHUP)
+      // The terminal has not answered, so the restoration takes up to a second.
+      held.driver.end {}
+      kill(getpid(), SIGHUP)
+      try await Task.sleep(for: .seconds(10))
+      withExtendedLifetime(held) {}
+    }
+  }
+
   private func drive(_ terminal: PseudoTerminal) throws -> (AsyncStream<DriverEvent>, TerminalDriver) {
     let (events, feed) = AsyncStream.makeStream(of: DriverEvent.self)
     let driver = try TerminalDriver(path: terminal.path, depth: .direct) { reported in
       for event in reported { feed.yield(event) }
     }
     return (events, driver)
+  }
+}
+
+/// A driver in a process of its own that a signal has asked to end.
+private enum EndingDriver {
+  static func hasReceived(_ signal: CInt) async throws -> (terminal: PseudoTerminal, driver: TerminalDriver) {
+    let terminal = try PseudoTerminal()
+    let (events, feed) = AsyncStream.makeStream(of: DriverEvent.self)
+    let driver = try TerminalDriver(path: terminal.path, depth: .none) { reported in
+      for event in reported { feed.yield(event) }
+    }
+    driver.start()
+    try await terminal.reads("\u{1B}[?1049h")
+    kill(getpid(), signal)
+    _ = await events.contains { $0 == .terminate(signal: signal) }
+    return (terminal, driver)
   }
 }
 

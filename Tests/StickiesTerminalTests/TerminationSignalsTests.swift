@@ -34,4 +34,13 @@ import Testing
     let then = signals.endsAtOnce(SIGTERM, at: 18_000_000)
     #expect(!late && then)
   }
+
+  /// A service manager sends both.
+  @Test func hangupRightAfterTerminationIsSameRequest() {
+    var signals = TerminationSignals()
+    let first = signals.endsAtOnce(SIGTERM, at: 1_000)
+    let same = signals.endsAtOnce(SIGHUP, at: 1_000 + TerminationSignals.sameRequestMilliseconds)
+    let second = signals.endsAtOnce(SIGHUP, at: 2_000)
+    #expect(!first && !same && second)
+  }
 }

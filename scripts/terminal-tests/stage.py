@@ -202,6 +202,21 @@ class Terminal:
     def signal(self, number):
         os.kill(self.pid, number)
 
+    def signals_twice(self, number):
+        """Sends a signal, and again as soon as a thread of the program has received it."""
+        self.signal(number)
+        end = time.monotonic() + PATIENCE
+        while self.is_pending(number):
+            assert time.monotonic() < end, "the program does not receive the signal"
+            time.sleep(0.001)
+        self.signal(number)
+
+    def is_pending(self, number):
+        """Whether a signal that was sent to the program is not received yet."""
+        with open(f"/proc/{self.pid}/status") as status:
+            pending = next(int(line.split()[1], 16) for line in status if line.startswith("ShdPnd:"))
+        return pending >> (number - 1) & 1 == 1
+
 
 # The cursor is visible, and the alternate screen is off.
 LEAVE = b"\x1b[?25h\x1b[?1049l"

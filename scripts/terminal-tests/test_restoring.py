@@ -84,6 +84,19 @@ class RestoringTests(unittest.TestCase):
             self.assertEqual(ann.ends(), 128 + signal.SIGQUIT)
             self.is_restored_after(ann, "ended")
 
+    def test_second_termination_signal_right_after_the_first_ends_it_by_the_signal(self):
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(signal=number.name):
+                ann = self.opens()
+                self.stage.freeze()
+                ann.types("nslow words")
+                ann.shows("slow words")
+                ann.signals_twice(number)
+                code = ann.ends()
+                self.stage.thaw()
+                self.assertEqual(code, 128 + number)
+                self.is_restored_after(ann, "ended")
+
     def test_second_termination_signal_does_not_wait_for_the_server(self):
         for number in (signal.SIGTERM, signal.SIGHUP):
             with self.subTest(signal=number.name):

@@ -28,7 +28,7 @@ package final class Interruption {
       if isatty(2) == 1 { StandardError.write("\r\u{1B}[K", terminator: "") }
       if let sentence { StandardError.write("\(name): interrupted: \(sentence)") }
       if let draft { unlink(draft) }
-      Self.end()
+      SignalExit.end(by: SIGINT)
     }
     source.resume()
   }
@@ -36,17 +36,6 @@ package final class Interruption {
   deinit {
     source.cancel()
     signal(SIGINT, previous)
-  }
-
-  /// Ends the program by the signal. It is sent to this thread, because one to the process could be delivered as an
-  /// event again.
-  private static func end() {
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    sigaddset(&signals, SIGINT)
-    signal(SIGINT, SIG_DFL)
-    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-    raise(SIGINT)
   }
 
   /// For commands that commit in parts.

@@ -1,3 +1,4 @@
+import CommandLineIO
 import TerminalCells
 
 #if canImport(Glibc)
@@ -82,7 +83,7 @@ struct DriverLoop {
       guard poll(&waited, 2, CInt(clamping: deadline - Self.now)) > 0 else { continue }
       if waited[0].revents != 0 {
         unhandled += SignalPipe.drain()
-        if unhandled.contains(where: { [SIGINT, SIGTERM, SIGHUP].contains(CInt($0)) }) { return }
+        if unhandled.contains(where: { SignalPipe.ending.contains(CInt($0)) }) { return }
       }
       if CInt(waited[1].revents) & POLLIN != 0 { _ = read() }
       if CInt(waited[1].revents) & (POLLHUP | POLLERR | POLLNVAL) != 0 { isHungUp = true }
@@ -193,10 +194,15 @@ struct DriverLoop {
       guard endings.endsAtOnce(signal, at: Self.now) else {
         return decoder.endPaste().map(DriverEvent.terminal) + [.terminate(signal: signal)]
       }
+      // The system and the shell both send SIGHUP when a terminal is closed; the program still keeps unsent texts.
+      if signal == SIGHUP, file.isClosed {
+        isHungUp = true
+        return []
+      }
       // A forced end does not wait for answers.
       answersDeadline = nil
       leave()
-      endBySignal(signal)
+      SignalExit.end(by: signal)
       return []
     default: return []
     }
@@ -207,13 +213,8 @@ struct DriverLoop {
   mutating func handlePendingSignals() {
     for byte in unhandled + SignalPipe.drain() {
       let signal = CInt(byte)
-      if [SIGINT, SIGTERM, SIGHUP].contains(signal), endings.endsAtOnce(signal, at: Self.now) { raise(signal) }
+      guard SignalPipe.ending.contains(signal), endings.endsAtOnce(signal, at: Self.now) else { continue }
+      if signal != SIGHUP || !file.isClosed { SignalExit.end(by: signal) }
     }
   }
-}
-
-/// Ends the program as the signal does by default.
-private func endBySignal(_ number: Int32) {
-  signal(number, SIG_DFL)
-  raise(number)
 }

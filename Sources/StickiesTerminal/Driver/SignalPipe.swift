@@ -1,3 +1,4 @@
+import CommandLineIO
 import Synchronization
 
 #if canImport(Glibc)
@@ -13,6 +14,8 @@ import Synchronization
 enum SignalPipe {
   /// The signals that are handled while a terminal is held.
   static let handled: [CInt] = [SIGWINCH, SIGTSTP, SIGCONT, SIGINT, SIGTERM, SIGHUP]
+  /// The signals that ask the program to end.
+  static let ending: [CInt] = [SIGINT, SIGTERM, SIGHUP]
   /// A byte that only wakes the driver.
   static let wake: UInt8 = 0
 
@@ -30,9 +33,14 @@ enum SignalPipe {
 
   static var readEnd: CInt { ends.read }
 
+  /// Whether the driver has released the terminal for good and reads the pipe no longer. A handler that another thread
+  /// began before `uninstall` may run after it.
+  private static let isReleased = Atomic<Bool>(false)
+
   /// Installs the handlers. Previous handlers are not kept: the program handles these signals nowhere else.
   static func install() {
     _ = ends
+    isReleased.store(false, ordering: .sequentiallyConsistent)
     for signal in handled { install(signal) }
     // A closed terminal is an error of `write` and must not end the program.
     signal(SIGPIPE, SIG_IGN)
@@ -40,12 +48,12 @@ enum SignalPipe {
 
   static func install(_ signal: CInt) {
     var action = sigaction()
-    // Async-signal-safe: `write` is in POSIX's list, and the pipe is a constant that `install` has used before, so
-    // that reading it initializes nothing. The pipe never blocks (when it is full, further signals add nothing), and
-    // `errno` is restored.
+    // Async-signal-safe: `write`, `signal`, `pthread_sigmask` and `raise` are in POSIX's list, and the pipe and the
+    // atomic are constants that `install` has used before, so that reading them initializes nothing. The pipe never
+    // blocks (when it is full, further signals add nothing), and `errno` is restored.
     let handler: @convention(c) (CInt) -> Void = { number in
       let before = errno
-      SignalPipe.send(UInt8(truncatingIfNeeded: number))
+      SignalPipe.receive(number)
       errno = before
     }
     #if canImport(Darwin)
@@ -57,8 +65,20 @@ enum SignalPipe {
     sigaction(signal, &action, nil)
   }
 
-  /// Restores the default actions; after a hangup, SIGHUP is ignored.
+  /// Passes a signal to the driver or, after its end, performs the default action.
+  ///
+  /// The pipe is written before the flag is read, and `uninstall` sets the flag before the driver reads the pipe for
+  /// the last time, so each signal that asks the program to end is either read by the driver or ends the program here.
+  private static func receive(_ number: CInt) {
+    send(UInt8(truncatingIfNeeded: number))
+    guard isReleased.load(ordering: .sequentiallyConsistent) else { return }
+    if number == SIGINT || number == SIGTERM || number == SIGHUP { SignalExit.end(by: number) }
+  }
+
+  /// Restores the default actions; after a hangup, SIGHUP is ignored. The caller reads the pipe once more afterwards,
+  /// except after a hangup, when the program already ends.
   static func uninstall(isHungUp: Bool = false) {
+    isReleased.store(!isHungUp, ordering: .sequentiallyConsistent)
     for number in handled { signal(number, isHungUp && number == SIGHUP ? SIG_IGN : SIG_DFL) }
   }
 

@@ -54,6 +54,12 @@ struct TerminalFile: Sendable {
   /// Drops pending input.
   func dropInput() { tcflush(descriptor, TCIFLUSH) }
 
+  /// Whether the terminal was closed.
+  var isClosed: Bool {
+    var state = pollfd(fd: descriptor, events: 0, revents: 0)
+    return poll(&state, 1, 0) > 0
+  }
+
   /// Columns and rows; 80 by 24 if the terminal does not know.
   var size: Size {
     var window = winsize()
