@@ -355,7 +355,18 @@ extension GraphClient {
     try await undo { UndoRequest($0, scope: scope) }
   }
 
-  private var ownScope: UniqueID? { context.undoScope?.id }
+  private var ownScope: UniqueID? { stack(of: context.undoScope) }
+
+  /// The id of the stack that a scope of the context selects; nil for all stacks of the author. The scope that
+  /// `undoable` sets while its body runs selects no stack.
+  private func stack(of scope: UndoScope?) -> UniqueID? {
+    scope === usedUndoStack?.authorScope ? nil : scope?.id
+  }
+
+  /// Asks for the state of the new scope's stack.
+  package func undoScopeDidChange(from old: UndoScope?) {
+    if stack(of: old) != ownScope { usedUndoStack?.refresh() }
+  }
 
   /// Undoes the step that a commit of this author belongs to; undoing an undo is a redo.
   /// - Throws: `Refusal`, `conflict` when it is already undone or nothing of it can be reverted.

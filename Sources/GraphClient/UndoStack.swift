@@ -5,9 +5,9 @@ import Observation
 
 /// The next steps that a client can undo and redo, for the items of a menu. Observable.
 ///
-/// The stack itself is in the server's history. This object asks for its end after each commit of the client and after
-/// each connection. It follows the stack of `context.undoScope`; without one it follows all stacks of the author, and
-/// learns of commits of the author's other programs only then.
+/// The stack itself is in the server's history. This object asks for its end after each commit of the client, after
+/// each connection and after each change of `context.undoScope`. It follows the stack of that scope; without one it
+/// follows all stacks of the author, and learns of commits of the author's other programs only then.
 @Observable
 public final class UndoStack {
   /// The next steps as the server last reported them; none before the first answer.
@@ -37,8 +37,8 @@ public final class UndoStack {
   /// The name of the step that `redo` restores, for "Redo NAME". Empty for a step without a name, and without a step.
   public var redoName: String { if let step = state.redo { step.name } else { "" } }
 
-  /// Asks the server again, for example after `context.undoScope` was changed. Without a connection the last state
-  /// stays until there is one.
+  /// Asks the server again, for example after a commit of the author's other program. Without a connection the last
+  /// state stays until there is one.
   public func refresh() {
     isOutdated = true
     if isAsking { return }
@@ -46,14 +46,14 @@ public final class UndoStack {
     client?.spawn(for: self) { await $0.ask() }
   }
 
-  /// Shows an answer that the program has asked for. Answers arrive in the order of their requests.
+  /// Shows an answer for the context's present scope. Answers arrive in the order of their requests.
   func receive(_ answer: UndoState) { state = answer }
 
   private func ask() async {
     while isOutdated {
       isOutdated = false
-      guard let client, let answer = try? await client.undoState() else { break }
-      state = answer
+      // The client passes on the answer, unless the scope has changed meanwhile.
+      guard let client, (try? await client.undoState()) != nil else { break }
     }
     isAsking = false
   }

@@ -12,9 +12,17 @@ package protocol ContextOwner: AnyObject {
   /// until `takeActions`. An owner may send it at once, or at the end of the turn together with later calls.
   func contextHasWork()
 
+  /// Called on the context's actor when the program has changed the context's `undoScope`. By default it does nothing.
+  /// - Parameter old: the previous scope.
+  func undoScopeDidChange(from old: UndoScope?)
+
   /// Waits for a load of the context. The load is cancelled when the tasks of all callers that wait for it are.
   /// - Throws: `Refusal`, `unavailable` when there is no connection; `CancellationError` if the task is cancelled.
   nonisolated(nonsending) func fill(_ load: LoadID) async throws
+}
+
+extension ContextOwner {
+  package func undoScopeDidChange(from old: UndoScope?) {}
 }
 
 /// A context's owner, and whether it has been notified since it last took actions.

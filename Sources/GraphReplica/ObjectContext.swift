@@ -35,7 +35,9 @@ public final class ObjectContext {
   var windows = [QueryID: WindowState]()
   var lastSequence: UInt64 = 0
   /// The undo stack of saves without a group. If it is nil, each of those saves is a separate step, in scope zero.
-  public var undoScope: UndoScope?
+  public var undoScope: UndoScope? {
+    didSet { if undoScope !== oldValue { ownerLink.owner?.undoScopeDidChange(from: oldValue) } }
+  }
   /// Unanswered saves, oldest first; only the first has been passed to the replica.
   var queuedSaves = [QueuedSave]()
   var tombstones = Tombstones()

@@ -121,6 +121,47 @@ import Testing
     }
   }
 
+  @Test func changeOfScopeRefreshesTheStack() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      try await client.undoable("Default") { _ = graph.insert("one", into: client) }
+      await wait { client.undoName == "Default" }
+      let (first, second) = (client.undoScope(), client.undoScope())
+      client.context.undoScope = first
+      await wait { !client.canUndo }
+      try await client.undoable("First") { _ = graph.insert("two", into: client) }
+      await wait { client.undoName == "First" }
+      client.context.undoScope = second
+      await wait { !client.canUndo && !client.canRedo }
+      client.context.undoScope = first
+      await wait { client.undoName == "First" }
+      // Without a scope, all stacks of the author count as one.
+      try await client.undo()
+      await wait { client.canRedo && !client.canUndo }
+      client.context.undoScope = nil
+      await wait { client.undoName == "Default" }
+      await client.close()
+    }
+  }
+
+  /// The scope that `undoable` sets while its body runs is not one of the program.
+  @Test func bodyOfAStepSeesTheStepsOfAllStacks() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      client.context.undoScope = client.undoScope()
+      try await client.undoable("Window") { _ = graph.insert("one", into: client) }
+      client.context.undoScope = nil
+      await wait { client.undoName == "Window" }
+      try await client.undoable("Default") {
+        #expect(try await client.undoState().undo?.name == "Window")
+        #expect(client.undoName == "Window")
+        _ = graph.insert("two", into: client)
+      }
+      await wait { client.undoName == "Default" }
+      await client.close()
+    }
+  }
+
   @Test func bodyThatThrowsLeavesItsEditsUnsaved() async throws {
     struct Stop: Error {}
     try await ServedGraph.serve { graph in
