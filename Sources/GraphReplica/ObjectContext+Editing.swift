@@ -242,9 +242,10 @@ extension ObjectContext {
     state.isDeleted && !state.sent.contains { $0.isDelete }
   }
 
-  /// Accepts the newest known server state of an object as seen; unsaved edits stay. After a refusal this
-  /// acknowledges the conflict: the next save is compared only with later commits.
-  public func refresh(_ object: ManagedObject) {
+  /// Accepts the object's state of the server that the context holds as seen; unsaved edits stay. It reads nothing: a
+  /// fetch or a live query brings a newer state. After a refusal this acknowledges the conflict: the next save is
+  /// compared only with later commits.
+  public func acceptStoredState(of object: ManagedObject) {
     object.state.base = max(object.state.base, object.state.revision)
   }
 
@@ -355,6 +356,10 @@ extension ObjectContext {
   /// Not available: the undo stack is in the server's history.
   @available(*, unavailable, message: "call client.undo() and client.redo(); client.undoStack has the state of a menu")
   public var undoManager: UndoScope? { undoScope }
+
+  /// Not available: a fetch reads the newest values, beneath unsaved edits.
+  @available(*, unavailable, message: "call client.fetchOne(Person.self, id: id), which reads the newest values")
+  public func refresh(_ object: ManagedObject, mergeChanges: Bool = true) {}
 
   /// Not available: a fetch is a request of the client.
   @available(*, unavailable, message: "call client.fetch(Person.self, where: { … }), which waits for the server")

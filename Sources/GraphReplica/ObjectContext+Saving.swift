@@ -351,7 +351,8 @@ extension ObjectContext {
   }
 
   /// Makes a refused transaction's edits unsaved again, underneath later edits. They keep the base at which they were
-  /// made, however often they are saved: a conflict persists until `refresh`.
+  /// made, however often they are saved: a conflict persists until
+  /// `acceptStoredState`.
   func restoreUnsavedEdits(of id: TransactionID) {
     let save = removeQueuedSave(id)
     if let save, let undo = undoRequest(after: save) {

@@ -294,10 +294,10 @@ extension ClientNode {
     outcomes.wasRefused = false
   }
 
-  /// Refreshes the objects of a refused transaction to other clients' values and keeps the user's own edits.
+  /// Accepts other clients' values of the objects of a refused transaction, and keeps the user's own edits.
   private func refresh() {
     for object in checks.lostUpdates.returnedObjects.compactMap({ context.object($0) }) {
-      context.refresh(object)
+      context.acceptStoredState(of: object)
       checks.lostUpdates.record(lookAt: object.id, revision: object.revision)
     }
     outcomes.wasRefused = false

@@ -8,6 +8,8 @@ import Testing
     ("context.undo()", "call client.undo()"),
     ("context.redo()", "call client.redo()"),
     ("_ = context.undoManager", "call client.undo()"),
+    ("context.refresh(person)", "call client.fetchOne(Person.self, id: id)"),
+    ("context.refresh(person, mergeChanges: true)", "call client.fetchOne(Person.self, id: id)"),
     ("_ = try context.fetch(Person.self)", "call client.fetch(Person.self"),
     ("_ = try context.fetch(Person.self, where: { $0.remote })", "call client.fetch(Person.self"),
     (

@@ -30,7 +30,7 @@ import Testing
 
   private let refusal = ToClient.Body.refused(Refusal(.conflict, "bob has changed x"))
 
-  @Test func refusedEditKeepsItsBaseUntilRead() {
+  @Test func refusedEditKeepsItsBaseUntilStoredStateIsAccepted() {
     note["x"] = .double(7)
     bob(3, at: 8, previous: 1)
     let edit = Edit(x, .set(.double(7)))
@@ -40,7 +40,7 @@ import Testing
       script.context.handle(.received(ToClient(request, refusal)))
       _ = script.lines()
     }
-    script.context.refresh(note)
+    script.context.acceptStoredState(of: note)
     #expect(note["x"] == .double(7))
     #expect(script.context.save() != nil)
     #expect(changes() == [Change(.update, script.id(5), base: 8, edits: [edit])])
