@@ -83,11 +83,19 @@ extension GraphClient: GraphReader {
 
   /// Reads objects page by page. Each page is a separate request on demand, and begins after the last object of the
   /// previous page. Inserts and deletes of other clients in between neither repeat nor skip other objects.
+  /// - Parameters:
+  ///   - text: a predicate in its text form; empty for all objects.
+  ///   - sort: an order in its text form; empty for the order of ids.
+  ///   - size: the number of objects of a page; the last page may have fewer.
+  ///   - prefetch: relationships to load with each page: `[\.board.owner, \.tags]`.
   public func pages<Object: ManagedObject>(
-    of type: Object.Type, where text: String = "", sort: String = "", size: Int
+    of type: Object.Type, where text: String = "", sort: String = "", size: Int,
+    prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
   ) throws -> PageSequence<Object> {
     let entity = try entity(of: type)
-    return pages(of: entity, where: try predicate(text, entity), sort: try order(sort, entity), size: size)
+    let tree = RelationshipTree(type, prefetch)
+    return pages(
+      of: entity, where: try predicate(text, entity), sort: try order(sort, entity), size: size, prefetch: tree)
   }
 
   private func pages<Object: ManagedObject>(
@@ -166,19 +174,19 @@ extension GraphClient: GraphReader {
     try pages(of: type, where: { _ in .always }, sort: sort, size: size, prefetch: prefetch)
   }
 
-  /// Reads all objects of a class page by page, in the order of ids, and the objects that paths lead to from them.
-  public func pages<Object: ManagedObject>(
-    of type: Object.Type, size: Int, prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath]
-  ) throws -> PageSequence<Object> {
-    try pages(of: type, where: { _ in .always }, sort: [], size: size, prefetch: prefetch)
-  }
-
   /// The ids of the objects of a class for which an attribute is true, in order, without their values.
   public func identifiers<Object: ManagedObject, Cardinality: SingleCardinality>(
     of type: Object.Type, where attribute: (ObjectPath<Object, ExactlyOne>) -> TypedExpression<Bool, Cardinality>,
     sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [], limit: Int? = nil
   ) async throws -> [ObjectID] {
     try await identifiers(of: type, where: { attribute($0).isTrue }, sort: sort, limit: limit)
+  }
+
+  /// The ids of all objects of a class, or of the first of them, in order, without their values.
+  public func identifiers<Object: ManagedObject>(
+    of type: Object.Type, sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey], limit: Int? = nil
+  ) async throws -> [ObjectID] {
+    try await identifiers(of: type, where: { _ in .always }, sort: sort, limit: limit)
   }
 
   // MARK: - Faults
@@ -199,6 +207,21 @@ extension GraphClient: GraphReader {
   ) async throws -> [Object] {
     let (predicate, order) = (GraphPredicate(type, where: predicate), [SortKey](type, by: sort))
     return try await faults(of: type, where: predicate, sort: order, limit: limit)
+  }
+
+  /// The same for an attribute that is true: `where: { $0.pinned }`.
+  public func faults<Object: ManagedObject, Cardinality: SingleCardinality>(
+    of type: Object.Type, where attribute: (ObjectPath<Object, ExactlyOne>) -> TypedExpression<Bool, Cardinality>,
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [], limit: Int? = nil
+  ) async throws -> [Object] {
+    try await faults(of: type, where: { attribute($0).isTrue }, sort: sort, limit: limit)
+  }
+
+  /// The same for all objects of a class, or the first of them.
+  public func faults<Object: ManagedObject>(
+    of type: Object.Type, sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey], limit: Int? = nil
+  ) async throws -> [Object] {
+    try await faults(of: type, where: { _ in .always }, sort: sort, limit: limit)
   }
 
   /// Waits for a load of the context; all loads of the same turn of the actor are sent together. The server stops

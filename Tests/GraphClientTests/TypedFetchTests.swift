@@ -56,6 +56,42 @@ extension ObjectPath where Object: Worker {
     }
   }
 
+  /// Each call compiles without the arguments that it does not need.
+  @Test func relationshipsAreLoadedWithoutConditionAndOrder() async throws {
+    try await serveFive { _, client in
+      let steps = FixtureModel.property("steps")
+      let past = client.graph(at: 1)
+      let one = [
+        try await client.fetchOne(Project.self, prefetch: [\.steps]),
+        try await client.fetchOne(Project.self, where: "title > \"b\"", prefetch: [\.steps]),
+        try await client.fetchOne(Project.self, where: { $0.title > "b" }, prefetch: [\.steps]),
+        try await client.fetchOne(Project.self, sort: [\.title], prefetch: [\.steps]),
+        try await past.fetchOne(Project.self, prefetch: [\.steps]),
+      ]
+      #expect(one.allSatisfy { $0?.isLoaded(steps) == true })
+      let all = try await client.fetch(Project.self, prefetch: [\.steps])
+      let text = try await client.fetch(Project.self, where: "title > \"b\"", prefetch: [\.steps])
+      let typed = try await client.fetch(Project.self, where: { $0.title > "b" }, prefetch: [\.steps])
+      #expect(all.count == 5 && text.count == 3 && Set(text) == Set(typed))
+      #expect((all + text + typed).allSatisfy { $0.isLoaded(steps) })
+      #expect(try await past.fetch(Project.self, where: "", prefetch: [\.steps]).count == 5)
+      await #expect(throws: Refusal.self) {
+        _ = try await client.fetch(NamedFetch<Project>("none"), prefetch: [\.steps])
+      }
+      var titles = [String]()
+      for try await page in try client.pages(of: Project.self, size: 5, prefetch: [\.steps]) {
+        titles += page.objects.filter { $0.isLoaded(steps) }.map(\.title)
+      }
+      for try await page in try client.pages(of: Project.self, sort: "-title", size: 5, prefetch: [\.steps]) {
+        titles += page.objects.filter { $0.isLoaded(steps) }.map(\.title)
+      }
+      #expect(titles.count == 10 && titles.last == "a")
+      let ids = try await client.identifiers(of: Project.self, sort: [\.title.descending], limit: 2)
+      let faults = try await client.faults(of: Project.self, sort: [\.title.descending], limit: 2)
+      #expect(ids.count == 2 && faults.map(\.id) == ids)
+    }
+  }
+
   @Test func existenceAndCountNeedNoObjects() async throws {
     try await serveFive { _, client in
       let found = [
@@ -98,6 +134,7 @@ extension ObjectPath where Object: Worker {
       #expect(try await client.graph(at: 0).exists(Worker.self, where: { $0.active }) == false)
       let ids = try await client.identifiers(of: Worker.self, where: { $0.active }, sort: [\.name])
       #expect(ids == found.map(\.id))
+      #expect(try await client.faults(of: Worker.self, where: { $0.active }, sort: [\.name]) == found)
       var pages = [Int]()
       for try await page in try client.pages(of: Worker.self, where: { $0.active }, size: 1) {
         pages.append(page.objects.count)

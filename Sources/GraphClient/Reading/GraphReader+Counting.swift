@@ -19,9 +19,10 @@ extension GraphReader {
 
   /// Reads the first object of an order into the context, with a predicate and an order in their text forms.
   public func fetchOne<Object: ManagedObject>(
-    _ type: Object.Type, where text: String, sort: String = ""
+    _ type: Object.Type, where text: String, sort: String = "",
+    prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
   ) async throws -> Object? {
-    try await fetch(type, where: text, sort: sort, limit: 1).first
+    try await fetch(type, where: text, sort: sort, limit: 1, prefetch: prefetch).first
   }
 
   /// Reads the object of an id into the context; nil if there is none.
@@ -53,6 +54,13 @@ extension GraphReader {
     prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
   ) async throws -> Object? {
     try await fetch(type, sort: sort, limit: 1, prefetch: prefetch).first
+  }
+
+  /// Reads the object of the smallest id into the context, and the objects that paths lead to from it.
+  public func fetchOne<Object: ManagedObject>(
+    _ type: Object.Type, prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath]
+  ) async throws -> Object? {
+    try await fetch(type, limit: 1, prefetch: prefetch).first
   }
 
   // MARK: - Numbers

@@ -58,11 +58,15 @@ extension GraphReader {
   }
 
   /// Reads objects with a predicate and an order in their text forms.
+  /// - Parameter prefetch: relationships to load with them: `[\.board.owner, \.tags]`.
   public func fetch<Object: ManagedObject>(
-    _ type: Object.Type, where text: String, sort: String = "", limit: Int? = nil
+    _ type: Object.Type, where text: String, sort: String = "", limit: Int? = nil,
+    prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath] = []
   ) async throws -> [Object] {
     let entity = try entity(of: type)
-    return try await fetch(type, where: try predicate(text, entity), sort: try order(sort, entity), limit: limit)
+    let tree = RelationshipTree(type, prefetch)
+    return try await fetch(
+      type, where: try predicate(text, entity), sort: try order(sort, entity), limit: limit, prefetch: tree)
   }
 
   /// Reads the objects of a named fetch request of the model. Example: `fetch(Project.overdue(now: now, client:
@@ -74,6 +78,15 @@ extension GraphReader {
     let request = try named.request(in: context.model)
     return try await fetch(
       Object.self, where: request.predicate, sort: request.sort, limit: request.limit, prefetch: prefetch)
+  }
+
+  /// Reads the objects of a named fetch request of the model, and the objects that paths lead to from them.
+  /// - Throws: as the form without paths.
+  public func fetch<Object: ManagedObject>(
+    _ named: NamedFetch<Object>, prefetch: [(ObjectPath<Object, ToOneLoad>) -> any LoadPath]
+  ) async throws -> [Object] {
+    let tree = RelationshipTree(Object.self, prefetch)
+    return try await fetch(named, prefetch: tree)
   }
 
   // MARK: - Names
