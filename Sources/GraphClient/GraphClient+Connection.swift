@@ -230,12 +230,17 @@ extension GraphClient {
   }
 
   /// Closes the client when the body returns or throws, or its task is cancelled.
+  ///
+  /// A body may return although its task is cancelled. Its value is then the result, unless the context has edits that
+  /// the server has not confirmed: the cancellation has made their save impossible.
   package func closeAfter<Result>(_ body: (GraphClient) async throws -> Result) async throws -> Result {
     let link = link
     async let _: Void = link.closeAtCancellation()
     do {
       let result = try await body(self)
+      let losesEdits = Task.isCancelled && context.hasUnconfirmedChanges
       await close()
+      if losesEdits { throw CancellationError() }
       return result
     } catch {
       await close()

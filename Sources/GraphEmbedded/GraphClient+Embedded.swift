@@ -40,7 +40,9 @@ extension GraphClient {
   }
 
   /// Opens the graph in a folder, and closes the client when the body returns or throws, or its task is cancelled.
-  /// - Throws: the errors of `embedded`, and any error of the body.
+  ///
+  /// A cancellation has the effects that `GraphClient.withClient` describes.
+  /// - Throws: the errors of `embedded`, any error of the body, and `CancellationError`.
   @discardableResult
   public static func withEmbedded<Result>(
     at folder: URL, model: Model, classes: [ManagedObject.Type] = [],

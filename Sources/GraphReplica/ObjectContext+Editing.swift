@@ -238,6 +238,9 @@ extension ObjectContext {
     dirty.values.contains { $0.isInserted && $0.sent.isEmpty || isUnsavedDelete($0) || !$0.edits.isEmpty }
   }
 
+  /// Whether there are changes that the server has not confirmed: unsaved ones, and those of unanswered saves.
+  package var hasUnconfirmedChanges: Bool { !dirty.isEmpty }
+
   private func isUnsavedDelete(_ state: ObjectState) -> Bool {
     state.isDeleted && !state.sent.contains { $0.isDelete }
   }

@@ -21,6 +21,8 @@ extension Stickies {
 
   /// Connects to the daemon at `address`, by default the user's own, and closes the client when the body returns or
   /// throws, or its task is cancelled. Unsaved edits are lost then.
+  ///
+  /// A cancellation has the effects that `GraphClient.withClient` describes.
   /// - Throws: `ConnectFailure`, `SecurityFailure` or `Refusal` of the connection, and any error of the body.
   @discardableResult
   public static func withClient<Result>(

@@ -71,6 +71,41 @@ extension FixtureModel: ServedModel {
     }
   }
 
+  /// Inserts a project in a scope, cancels the scope's task, and lets its body return 7.
+  private func valueOfCancelledScope(at address: ServerAddress, isSaved: Bool) async throws -> Int {
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let scope = Task { @MainActor in
+      try await FixtureModel.withClient(to: address, author: "ann") { client in
+        let project = Project(in: client.context)
+        project["title"] = .string("one")
+        project["year"] = .integer(2026)
+        if isSaved { try await client.save() }
+        begin.yield()
+        while !Task.isCancelled { await Task.yield() }
+        return 7
+      }
+    }
+    for await _ in begun { break }
+    scope.cancel()
+    return try await scope.value
+  }
+
+  @Test func bodyThatReturnsAtCancellationHasItsValueReturned() async throws {
+    try await ServedGraph.serve { graph in
+      #expect(try await valueOfCancelledScope(at: graph.address, isSaved: true) == 7)
+    }
+  }
+
+  @Test func cancelledScopeWithUnsavedEditsThrows() async throws {
+    try await ServedGraph.serve { graph in
+      let address = graph.address
+      await #expect(throws: CancellationError.self) { try await valueOfCancelledScope(at: address, isSaved: false) }
+      let client = try await graph.connect()
+      #expect(try await client.titles == [])
+      await client.close()
+    }
+  }
+
   // MARK: - Connecting
 
   @Test func modelConnectsWithItsClasses() async throws {

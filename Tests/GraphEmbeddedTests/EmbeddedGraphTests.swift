@@ -245,6 +245,24 @@ import Testing
     #expect(try await folder.titles() == ["one"])
   }
 
+  @Test func cancelledScopeWithUnsavedEditsThrows() async throws {
+    let folder = try EmbeddedFolder()
+    let (url, model) = (folder.url, folder.model)
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let scope = Task { @MainActor in
+      try await GraphClient.withEmbedded(at: url, model: model, classes: [Project.self]) { client in
+        _ = Project(in: client.context)
+        begin.yield()
+        while !Task.isCancelled { await Task.yield() }
+        return 7
+      }
+    }
+    for await _ in begun { break }
+    scope.cancel()
+    await #expect(throws: CancellationError.self) { try await scope.value }
+    #expect(folder.failureOfOtherStore() == nil)
+  }
+
   @Test func scopeOfGeneratedModelHasItsClassesAndAuthor() async throws {
     let folder = try EmbeddedFolder()
     let title = try await GeneratedCompany.withEmbedded(at: folder.url, author: "ann") { client in
