@@ -3,7 +3,7 @@ import GraphModel
 import GraphWire
 import Logging
 
-/// Writes the events of a connection to the program's log. They contain no values of objects.
+/// Writes the events of a connection, and ignored edits, to the program's log. They contain no values of objects.
 struct ConnectionLog: Sendable {
   private let logger: Logger
 
@@ -42,5 +42,12 @@ struct ConnectionLog: Sendable {
     } else {
       logger.info("the server of the graph answers again")
     }
+  }
+
+  /// Logs that an edit of a deleted object was ignored.
+  func recordIgnoredEdit(of object: ObjectID, _ property: Property) {
+    logger.debug(
+      "an edit of a deleted object was ignored",
+      metadata: ["graph.object": "\(object)", "graph.property": "\(property.name)"])
   }
 }

@@ -1,4 +1,5 @@
 // Tests: ClientLifetimeTests.swift, InstrumentsTests.swift
+import GraphModel
 import GraphWire
 
 /// The observers of a connection: the log, the metrics, the handlers of the client's owner, and streams of states. A
@@ -69,4 +70,9 @@ struct ConnectionObservers {
 
   /// Logs that the server has fallen silent, or sends again.
   func record(isSilent: Bool) { log.record(isSilent: isSilent) }
+
+  /// Logs that an edit of a deleted object was ignored.
+  func recordIgnoredEdit(of object: ObjectID, _ property: Property) {
+    log.recordIgnoredEdit(of: object, property)
+  }
 }

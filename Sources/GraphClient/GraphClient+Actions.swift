@@ -14,6 +14,10 @@ extension GraphClient: ContextOwner {
     }
   }
 
+  package func editWasIgnored(of object: ObjectID, _ property: Property) {
+    observers.recordIgnoredEdit(of: object, property)
+  }
+
   // MARK: - The client's actor
 
   /// Begins to make the calls that other threads post.

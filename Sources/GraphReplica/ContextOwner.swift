@@ -16,6 +16,9 @@ package protocol ContextOwner: AnyObject {
   /// - Parameter old: the previous scope.
   func undoScopeDidChange(from old: UndoScope?)
 
+  /// Called on the context's actor when an edit of a deleted object was ignored. By default it does nothing.
+  func editWasIgnored(of object: ObjectID, _ property: Property)
+
   /// Waits for a load of the context. The load is cancelled when the tasks of all callers that wait for it are.
   /// - Throws: `Refusal`, `unavailable` when there is no connection; `CancellationError` if the task is cancelled.
   nonisolated(nonsending) func fill(_ load: LoadID) async throws
@@ -23,6 +26,8 @@ package protocol ContextOwner: AnyObject {
 
 extension ContextOwner {
   package func undoScopeDidChange(from old: UndoScope?) {}
+
+  package func editWasIgnored(of object: ObjectID, _ property: Property) {}
 }
 
 /// A context's owner, and whether it has been notified since it last took actions.

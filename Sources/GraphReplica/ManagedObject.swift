@@ -56,8 +56,11 @@ open class ManagedObject {
     return state.isInserted
   }
 
-  /// Whether the object was deleted, here or by another client, or discarded by `rollback`. Edits then have no
-  /// effect.
+  /// Whether the object was deleted, here or by another client, or discarded by `rollback`.
+  ///
+  /// Edits then have no effect: they are not recorded, no save sends them, and `hasChanges` does not count them. The
+  /// client logs each of them at the level `debug`. A program that keeps objects looks at this property, which is
+  /// observable, before it edits them.
   public var isDeleted: Bool {
     state.registerRead()
     return state.isDeleted
@@ -66,7 +69,7 @@ open class ManagedObject {
   /// Whether the object is inserted, deleted or edited here, and not confirmed.
   public var hasChanges: Bool {
     state.registerRead()
-    return state.isInserted || state.isDeleted || !state.edits.isEmpty
+    return state.isInserted || !state.edits.isEmpty || context.isUnconfirmedDelete(state)
   }
 
   /// The value of a property by its number; null if the entity does not have it. A to-many that is stored at its

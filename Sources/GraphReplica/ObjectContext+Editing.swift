@@ -41,10 +41,11 @@ extension ObjectContext {
   }
 
   /// Deletes an object when saved; the server applies the delete rules. An object that was never sent is discarded at
-  /// once.
+  /// once. The delete of a deleted object has no effect.
   public func delete(_ object: ManagedObject) {
     if refusesEdit("no \(object.entity.name) can be deleted") { return }
     let state = localState(of: object)
+    if state.isDeleted { return }
     for property in state.entity.relationships { removeMoves(of: state, through: property) }
     if state.isInserted, state.sent.isEmpty {
       dirty[state.id] = nil
@@ -81,8 +82,7 @@ extension ObjectContext {
   }
 
   func set(_ value: Value, _ property: Property, of state: ObjectState) {
-    // The object was deleted or rolled back.
-    if state.isDeleted { return }
+    if ignoresEdit(of: state, property) { return }
     if let attribute = property.attribute, attribute.isTransient {
       // The server never validates transient values, so values that the attribute can't hold are ignored.
       if let checked = attribute.checked(value) { state.transients[property.number] = checked }
@@ -118,6 +118,16 @@ extension ObjectContext {
     state.edits[property.number] = local
   }
 
+  /// Reports an edit of a deleted object to the owner of the context.
+  ///
+  /// Such an edit is not recorded. It could only be lost, because an edit never revives an object. The rejected
+  /// alternative, a refusal of the save, would also hold back the edits of all other objects.
+  /// - Returns: whether the object is deleted, here or by another client, or was discarded by `rollback`.
+  private func ignoresEdit(of state: ObjectState, _ property: Property) -> Bool {
+    if state.isDeleted { owner?.editWasIgnored(of: state.id, property) }
+    return state.isDeleted
+  }
+
   func begin(_ state: ObjectState) {
     if dirty[state.id] == nil || (state.edits.isEmpty && !state.isInserted) {
       state.base = state.revision
@@ -145,7 +155,9 @@ extension ObjectContext {
     _ body: (inout ObjectState.PropertyEdit, ObjectID) -> Void
   ) {
     // A program may name an attribute, which has no members.
-    guard let relationship = property.relationship, !refusesEdit("\(property.name) can't be changed") else { return }
+    guard let relationship = property.relationship, !refusesEdit("\(property.name) can't be changed"),
+      !ignoresEdit(of: state, property)
+    else { return }
     switch relationship.storage {
     case .inverse:
       if let inverse = model.property(relationship.inverse) { change(other, state, inverse, body) }
@@ -233,13 +245,20 @@ extension ObjectContext {
     dirty.values.filter { $0.isInserted && $0.sent.isEmpty }.sorted { $0.id < $1.id }.map { instance(of: $0) }
   }
 
-  /// Whether `save` would send anything.
+  /// Whether `save` would send anything. Edits of deleted objects do not count.
   public var hasChanges: Bool {
-    dirty.values.contains { $0.isInserted && $0.sent.isEmpty || isUnsavedDelete($0) || !$0.edits.isEmpty }
+    dirty.values.contains { state in
+      // A child can't change an object that its parent has deleted.
+      if state.parentState?.isDeleted == true { return false }
+      return state.isInserted && state.sent.isEmpty || isUnsavedDelete(state) || !state.edits.isEmpty
+    }
   }
 
   /// Whether there are changes that the server has not confirmed: unsaved ones, and those of unanswered saves.
   package var hasUnconfirmedChanges: Bool { !dirty.isEmpty }
+
+  /// Whether the object is deleted here, and the server has not confirmed it.
+  func isUnconfirmedDelete(_ state: ObjectState) -> Bool { state.isDeleted && dirty[state.id] === state }
 
   private func isUnsavedDelete(_ state: ObjectState) -> Bool {
     state.isDeleted && !state.sent.contains { $0.isDelete }
@@ -282,8 +301,8 @@ extension ObjectContext {
 
   /// Places `other` after `anchor` in an ordered relationship, or at the beginning. A non-member becomes a member.
   func insert(_ other: ObjectState, into state: ObjectState, _ property: Property, after anchor: ObjectState?) {
-    // Only an ordered relationship has places, and a deleted object takes no edits.
-    guard property.relationship?.isOrdered == true, !state.isDeleted, !other.isDeleted,
+    // Only an ordered relationship has places, and a deleted object has none.
+    guard property.relationship?.isOrdered == true, !ignoresEdit(of: state, property), !other.isDeleted,
       !refusesEdit("\(property.name) can't be changed")
     else { return }
     if !related(to: state, through: property).contains(other.id) { connect(state, other, through: property) }

@@ -231,6 +231,7 @@ extension ObjectContext {
         state.isDeleted = isGone
         if isGone {
           state.stored = nil
+          dirty[state.id] = nil
           tombstones.record(state.id, at: saved.committed.revision)
         }
       } else if !saved.isComplete, conflicts.isEmpty, state.stored != nil || made.contains(state.id),
@@ -371,8 +372,8 @@ extension ObjectContext {
         continue
       }
       // A later save of the same object builds on this one and takes over its edits. Edits of an object that other
-      // clients have deleted are discarded.
-      if state.isGone {
+      // clients have deleted are discarded. A refused delete of a fault is unsaved again.
+      if state.isGone, dirty[state.id] == nil {
         state.edits = [:]
       } else if let next = state.sent.indices.first {
         state.sent[next].edits = sent.edits.merging(state.sent[next].edits) { $0.merged(with: $1) }
@@ -420,7 +421,7 @@ extension ObjectContext {
   }
 
   func removeIfClean(_ state: ObjectState) {
-    if !state.sent.isEmpty || !state.edits.isEmpty || state.isInserted { return }
-    if !state.isDeleted || state.stored == nil { dirty[state.id] = nil }
+    // An unsaved delete stays. Confirmed deletes are removed where they arrive.
+    if state.sent.isEmpty, state.edits.isEmpty, !state.isInserted, !state.isDeleted { dirty[state.id] = nil }
   }
 }

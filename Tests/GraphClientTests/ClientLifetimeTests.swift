@@ -204,6 +204,25 @@ extension FixtureModel: ServedModel {
     }
   }
 
+  @Test func ignoredEditOfDeletedObjectIsLogged() async throws {
+    try await ServedGraph.serve { graph in
+      let list = EventList()
+      let client = try await graph.connect { $0.logger = Logger(label: "test") { _ in Recorder(lines: list) } }
+      let project = graph.insert("one", into: client)
+      try await client.save()
+      client.context.delete(project)
+      try await client.save()
+      project["title"] = .string("two")
+      #expect(project.isDeleted && !project.hasChanges && !client.context.hasChanges)
+      let saved = try await client.save()
+      #expect(saved == nil)
+      await client.close()
+      let lines = list.all.filter { $0.hasPrefix("debug an edit of a deleted object was ignored") }
+      #expect(lines.count == 1 && lines.first?.hasSuffix("graph.property=title") == true)
+      #expect(lines.first?.contains("graph.object=\(project.id)") == true)
+    }
+  }
+
   @Test func refusedConnectionIsLoggedWithItsReason() async throws {
     let list = EventList()
     let directory = try TemporaryDirectory()

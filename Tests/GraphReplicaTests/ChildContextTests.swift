@@ -125,6 +125,32 @@ import Testing
     #expect(Self.commits(script).flatMap(\.changes).map(\.kind) == [.delete, .update])
   }
 
+  @Test func deleteInChildOutlivesDiscardedInsert() throws {
+    let script = try ReplicaTranscript()
+    let note = try ReplicaTests.following(script, [script.image(5, 1)])
+    let child = script.context.makeChild()
+    child.delete(try #require(child.object(for: note)))
+    child.delete(try #require(child.insert(script.note)))
+    #expect(child.hasChanges)
+    child.saveIntoParent()
+    #expect(note.isDeleted && script.context.hasChanges && !child.hasChanges)
+  }
+
+  @Test func childHasNoChangesOfObjectThatItsParentDeleted() throws {
+    let script = try ReplicaTranscript()
+    let note = try ReplicaTests.following(script, [script.image(5, 1)])
+    let child = script.context.makeChild()
+    let instance = try #require(child.object(for: note))
+    instance["x"] = .double(2)
+    #expect(child.hasChanges)
+    let gone = Delta.Change(kind: .removed, id: script.id(5), deleted: true)
+    #expect(script.receive(script.delta(4, 2, [gone])) == ["revision 2 changes [1]"])
+    instance["x"] = .double(3)
+    #expect(instance.isDeleted && !child.hasChanges)
+    child.saveIntoParent()
+    #expect(!script.context.hasChanges)
+  }
+
   @Test func parentRollbackDiscardsChildSave() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])

@@ -114,6 +114,52 @@ import Testing
     #expect(note["board"] == .object(home))
   }
 
+  @Test func editsOfDeletedObjectAreIgnored() throws {
+    let script = try ReplicaTranscript()
+    let note = try ReplicaTests.following(script, [script.image(5, 1)])
+    let board = try #require(script.context.fault(try script.id(1, of: "Board")))
+    let tag = try #require(script.context.fault(try script.id(1, of: "Tag")))
+    let (notes, tags) = (try #require(board.entity.property(named: "notes")).number, try script.number("tags"))
+    let gone = Delta.Change(kind: .removed, id: script.id(5), deleted: true)
+    #expect(script.receive(script.delta(4, 2, [gone])) == ["revision 2 changes [1]"])
+    note["x"] = .double(7)
+    note.add(tag, to: tags)
+    note.remove(tag, from: tags)
+    board.add(note, to: notes)
+    script.context.delete(note)
+    #expect(note.isDeleted && !note.hasChanges && !script.context.hasChanges)
+    #expect(script.context.save() == nil)
+  }
+
+  @Test func editsOfUnansweredDeleteAreIgnored() throws {
+    let script = try ReplicaTranscript()
+    let note = try ReplicaTests.following(script, [script.image(5, 1)])
+    let tag = try #require(script.context.fault(try script.id(1, of: "Tag")))
+    script.context.delete(note)
+    #expect(note.hasChanges && script.context.hasChanges)
+    let id = try #require(script.context.save())
+    _ = script.lines()
+    note.add(tag, to: try script.number("tags"))
+    script.context.delete(note)
+    #expect(note.hasChanges && !script.context.hasChanges && script.context.save() == nil)
+    _ = script.receive(script.committed(2, deleted: [script.id(5)]), 3)
+    #expect(note.isDeleted && !note.hasChanges && !script.context.hasChanges && id.sequence == 1)
+  }
+
+  /// A fault has no stored values, as a deleted object.
+  @Test func refusedDeleteOfFaultIsUnsavedAgain() throws {
+    let script = try ReplicaTranscript()
+    #expect(script.connect(head: 1) == ["welcomed"])
+    let fault = try #require(script.context.fault(script.id(5)))
+    script.context.delete(fault)
+    #expect(script.context.save() != nil)
+    #expect(script.lines() == ["> commit 1: delete"])
+    #expect(script.receive(.refused(Refusal(.invalid, "a rule")), 2) == ["1 was refused: invalid"])
+    #expect(fault.isDeleted && fault.hasChanges && script.context.hasChanges)
+    script.context.rollback()
+    #expect(fault.isFault && !fault.hasChanges && !script.context.hasChanges)
+  }
+
   @Test func oldestTombstonesAreForgotten() throws {
     let script = try ReplicaTranscript()
     var tombstones = Tombstones()
