@@ -196,6 +196,50 @@ test('the answer to a commit brings the stored object, and its delta changes not
   assert.equal(changes.at(-1).changed.size, 0);
 });
 
+test('the answer to a commit removes the objects that a delete rule took along', async () => {
+  const { server, connection, changes, query } = await following([image(5, 1), image(6, 1), image(7, 1)]);
+  const window = connection.subscribe({ entity: 'Note', window: { sort: 'x', offset: 0, limit: 3 } });
+  const [{ request }] = server.received('subscribe').slice(-1);
+  server.send('subscribed', { query: 5, known: true }, request);
+  server.send('chunk', { objects: [5, 6, 7].map((each) => image(each, 1)), last: true, at: token(1), count: 3, total: { count: 3 } }, request);
+  server.advance(1);
+  await window.ready;
+  assert.deepEqual(window.ids, [5, 6, 7].map(key));
+  const saved = connection.commit({ changes: [{ kind: 'delete', id: key(5), entity: 'Note', base: 1 }] });
+  server.commit(3, server.received('commit')[0].request, { deleted: [id(5), id(6)], complete: true });
+  assert.equal((await saved).revision, 3);
+  const { revision, removed, deleted, previous } = changes.at(-1);
+  assert.deepEqual([revision, [...removed], [...deleted]], [3, [key(5), key(6)], [key(5), key(6)]]);
+  assert.equal(previous.get(key(6)).id, key(6));
+  assert.deepEqual([query.ids, window.ids, connection.graph.get(key(6))], [[key(7)], [key(7)], undefined]);
+  // An older delta does not bring them back, and that of the commit removes nothing again.
+  server.delta(4, 2, [update(6, [set(9)], 1), { kind: 'insert', object: image(5, 2, { x: 3 }) }, { kind: 'insert', object: image(8, 2) }]);
+  server.delta(5, 2, [{ kind: 'insert', object: image(8, 2), index: { count: 2 } }]);
+  server.advance(2);
+  assert.equal(changes.at(-1).revision, 2);
+  assert.deepEqual([query.ids, window.ids, connection.graph.get(key(5))], [[key(7), key(8)], [key(8), key(7)], undefined]);
+  const deletes = [5, 6].map((each) => ({ kind: 'delete', id: id(each), deleted: true }));
+  for (const number of [4, 5]) server.delta(number, 3, deletes);
+  server.advance(3);
+  assert.deepEqual([changes.at(-1).revision, changes.at(-1).removed.size], [3, 0]);
+  assert.deepEqual([query.ids, window.ids], [[key(7), key(8)], [key(8), key(7)]]);
+  // A restore does.
+  server.delta(4, 4, [{ kind: 'insert', object: image(6, 4) }]);
+  server.advance(4);
+  assert.deepEqual([query.ids, [...changes.at(-1).inserted]], [[key(7), key(8), key(6)], [key(6)]]);
+});
+
+test('an object that was restored before the answer to its delete stays', async () => {
+  const { server, connection, changes } = await following([image(5, 1)]);
+  const saved = connection.commit({ changes: [{ kind: 'delete', id: key(5), entity: 'Note', base: 1 }] });
+  server.delta(4, 2, [{ kind: 'delete', id: id(5), deleted: true }]);
+  server.delta(4, 3, [{ kind: 'insert', object: image(5, 3) }]);
+  const count = changes.length;
+  server.commit(2, server.received('commit')[0].request, { deleted: [id(5)], complete: true });
+  assert.equal((await saved).revision, 2);
+  assert.deepEqual([connection.graph.get(key(5)).revision, changes.length], [3, count]);
+});
+
 test('a refusal names the values by name', async () => {
   const { server, connection } = await following([image(5, 1)]);
   const promise = refusalOf(connection.commit({ changes: [change(5, 4)] }));

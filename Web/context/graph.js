@@ -44,6 +44,12 @@ export class Graph {
      * @type {Map<string, number>}
      */
     this.entities = new Map();
+    /**
+     * The revisions at which the client's own commits deleted objects, until the results reach them. Older deltas and
+     * results do not revive these objects.
+     * @type {Map<string, number>}
+     */
+    this.deletions = new Map();
     /** The newest published revision. */
     this.revision = 0;
   }
@@ -89,15 +95,33 @@ export class Graph {
    */
   load(query, objects, rows, change) {
     const old = this.results.get(query) ?? [];
-    const ids = rows ?? new Set(objects.map((object) => object.id.key));
+    const isHere = (/** @type {string} */ id) => !this.isDeleted(id, change.revision);
+    const here = objects.filter((object) => isHere(object.id.key));
+    const ids = rows ?? new Set(here.map((object) => object.id.key));
     this.results.set(query, ids);
     change.queries.add(query);
-    for (const wire of objects) this.put(wire, query, change);
+    for (const wire of here) this.put(wire, query, change);
     const kept = new Set(ids);
     for (const id of rows ?? []) this.entries.get(id)?.queries.add(query);
     for (const id of old) if (!kept.has(id)) this.leave(id, query, change, false);
-    this.revision = Math.max(this.revision, change.revision);
+    this.advance(change.revision);
   }
+
+  /**
+   * Records the newest revision that the results have.
+   * @param {number} revision
+   */
+  advance(revision) {
+    this.revision = Math.max(this.revision, revision);
+    for (const [id, deletion] of this.deletions) if (deletion <= this.revision) this.deletions.delete(id);
+  }
+
+  /**
+   * Whether one of the client's own commits deleted the object after a revision.
+   * @param {string} id
+   * @param {number} revision
+   */
+  isDeleted(id, revision) { return revision < (this.deletions.get(id) ?? 0); }
 
   /**
    * Applies one query's part of a commit.
@@ -116,6 +140,7 @@ export class Graph {
         this.leave(key, query, change, each.deleted);
         continue;
       }
+      if (this.isDeleted(key, change.revision)) continue;
       if (result instanceof Set) result.add(key);
       const entry = this.entries.get(key);
       if (each.object) this.put(each.object, query, change, each.edits);
@@ -125,7 +150,7 @@ export class Graph {
       }
     }
     if (Array.isArray(result)) this.results.set(query, movedRows(result, changes));
-    this.revision = Math.max(this.revision, change.revision);
+    this.advance(change.revision);
   }
 
   /**
@@ -138,6 +163,27 @@ export class Graph {
       const entry = this.entries.get(wire.id.key);
       const query = entry && [...entry.queries][0];
       if (query !== undefined) this.put(wire, query, change);
+    }
+  }
+
+  /**
+   * Removes the objects that the client's own commit deleted, also by a delete rule. Their deltas arrive later if the
+   * connection lags; until then the rows of windows keep the ids, because older deltas count them. An object whose
+   * newer state arrived before, because another client restored it, stays.
+   * @param {any[]} ids
+   * @param {GraphChange} change
+   */
+  remove(ids, change) {
+    for (const { key } of ids) {
+      if (change.revision > this.revision) this.deletions.set(key, change.revision);
+      const entry = this.entries.get(key);
+      if (!entry || entry.wire.revision > change.revision) continue;
+      for (const query of [...entry.queries]) {
+        const result = this.results.get(query);
+        if (result instanceof Set) result.delete(key);
+        change.queries.add(query);
+        this.leave(key, query, change, true);
+      }
     }
   }
 
@@ -159,6 +205,7 @@ export class Graph {
       entry.object ??= this.model.object(entry.wire);
       entry.wire = { ...entry.wire, revision: -1 };
     }
+    this.deletions.clear();
     this.revision = 0;
   }
 

@@ -385,7 +385,10 @@ export class Query {
   }
 
   /** The ids of the result; of a window in order. */
-  get ids() { return [...this.connection.graph.results.get(this.id) ?? []]; }
+  get ids() {
+    const { results, deletions } = this.connection.graph;
+    return [...results.get(this.id) ?? []].filter((id) => !deletions.has(id));
+  }
 
   /**
    * Moves a window.
@@ -529,7 +532,8 @@ export class Connection extends Link {
         if (!action.saved) return change;
         const current = emptyChange(action.saved.result.revision);
         graph.refresh(action.saved.objects, current);
-        return current.changed.size ? current : change;
+        graph.remove(action.saved.deleted, current);
+        return current.changed.size || current.removed.size ? current : change;
       }
       case 'refusedQuery': {
         const current = emptyChange(graph.revision);
