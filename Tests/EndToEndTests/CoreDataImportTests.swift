@@ -127,6 +127,50 @@ import Testing
     #expect(app.daemon.stop() == 0)
   }
 
+  /// The default of the model is for values that the store does not have.
+  @Test func optionalValueThatCanNotBeTakenIsNull() throws {
+    var model = try String(contentsOfFile: Fixtures.root + "/Schema/CoreDataStores/Notes.json", encoding: .utf8)
+    let attributes = """
+      {"name": "stars", "type": "integer", "maximum": 9, "optional": true, "default": 3},
+      {"name": "level", "type": "integer", "default": 4},
+      {"name": "added", "type": "integer", "optional": true, "default": 5},
+      {"name": "due", "type": "date", "optional": true, "default": "2020-01-01T00:00:00Z"},
+
+      """
+    let place = "{\"name\": \"text\", \"type\": \"string\", \"minimumLength\": 1}"
+    #expect(model.contains(place))
+    model = model.replacingOccurrences(of: place, with: attributes + place)
+    let app = try CoreDataApp("Notes.sqlite", model: model)
+    try app.change(
+      """
+      ALTER TABLE ZIDMTAG ADD COLUMN ZSTARS INTEGER; ALTER TABLE ZIDMTAG ADD COLUMN ZLEVEL INTEGER;
+      ALTER TABLE ZIDMTAG ADD COLUMN ZDUE TIMESTAMP;
+      UPDATE ZIDMTAG SET ZSTARS = 'many', ZLEVEL = 'high', ZDUE = 'soon' WHERE ZTEXT = 'red';
+      UPDATE ZIDMTAG SET ZSTARS = 10, ZLEVEL = 1, ZDUE = -63114076800 WHERE ZTEXT = 'blue';
+      UPDATE ZIDMTAG SET ZSTARS = NULL, ZLEVEL = 1, ZDUE = 0 WHERE ZTEXT = 'unused'
+      """)
+    let result = try app.run()
+    #expect(result.status == 0, "\(result.errors)")
+    for name in ["IDMTag 1 without stars", "IDMTag 1 without level", "IDMTag 1 without due", "IDMTag 2 without stars"] {
+      #expect(result.lines.contains { $0.hasPrefix("imported \(name): ") }, "\(result.output)")
+    }
+    let red = try app.object("IDMTag", "text == \"red\"")
+    #expect(red["stars"] == .null && red["level"] == .integer(4) && red["due"] == .null)
+    let blue = try app.object("IDMTag", "text == \"blue\"")
+    #expect(blue["stars"] == .null && blue["level"] == .integer(1) && blue["due"] == .null)
+    let unused = try app.object("IDMTag", "text == \"unused\"")
+    #expect(unused["stars"] == .null && unused["due"]?.stringValue?.hasPrefix("2001-01-01T00:00:00") == true)
+    // The store has no column of this attribute.
+    #expect(red["added"] == .integer(5))
+    // The app has corrected the value since.
+    try app.change("UPDATE ZIDMTAG SET ZSTARS = 7 WHERE ZTEXT IN ('red', 'blue')")
+    _ = try app.counts()
+    for text in ["red", "blue"] {
+      #expect(try app.object("IDMTag", "text == \"\(text)\"")["stars"] == .integer(7))
+    }
+    #expect(app.daemon.stop() == 0)
+  }
+
   @Test func appWinsOverAnotherClientExceptWithADelete() throws {
     let app = try CoreDataApp("Notes.sqlite")
     #expect(try app.counts() == ["imported": 9])

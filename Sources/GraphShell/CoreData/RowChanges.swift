@@ -147,11 +147,25 @@ struct RowChanges {
         // The store has such a list at the other end, whose row records it.
         if owners[property.number] == nil { record.sums[property.name] = sum(resolved.found, property) }
       }
+      edits += nulls(of: row)
       if separated[row.key] != nil { deferred.insert(row.key) }
       let id = ObjectID.temporary(UInt64(index + 1), entity: row.entity.number)
       items.append(Item(key: row.key, change: Change(.insert, id, edits: edits), row: record))
     }
     return items
+  }
+
+  /// Sets the optional attributes of a new row to null whose values can't be taken. Without an edit they would have the
+  /// model's default, which the app did not store.
+  private func nulls(of row: SourceRow) -> [Edit] {
+    let read = Set(row.fields.map(\.property.number))
+    let unread = row.problems.map(\.property).filter { !read.contains($0.number) }
+    let refused = row.fields.map(\.property).filter { isExcluded($0, row.key) }
+    let properties = (unread + refused).filter { property in
+      property.isOptional && property.attribute != nil && !isAssigned(property)
+        && !row.entity.initialValue(property).isNull
+    }
+    return properties.map { Edit($0.number, .set(.null)) }
   }
 
   /// Removes rows that wait. A row that requires one of them waits, too.
