@@ -129,13 +129,13 @@ extension CoreDataImporter {
       let found = byID[item.change.id, default: []]
       let stored = found.filter { counts[UniqueKey($0.violation)] == 1 }
       if let (violation, holder) = stored.first(where: { !mayRelease($0.holder) }) {
-        refused[item.key] = try reason(violation, holder)
+        refused[item.key] = refuse(violation, of: try name(ofHolder: holder), items)
       } else if !stored.isEmpty {
         changes.postpone(item.key)
       } else if let (violation, _) = found.first(where: { owners[UniqueKey($0.violation)] != nil }),
         let owner = owners[UniqueKey(violation)]
       {
-        refused[item.key] = "\(violation.message): \(reader.name(owner))"
+        refused[item.key] = refuse(violation, of: reader.name(owner), items)
       } else {
         for (violation, _) in found { owners[UniqueKey(violation)] = item.key }
       }
@@ -149,16 +149,38 @@ extension CoreDataImporter {
     return releasing.contains(row)
   }
 
-  /// Why a row can't have its key, with the row or the object that has it.
-  private func reason(_ violation: Violation, _ holder: ObjectID?) throws -> String {
-    guard let holder else { return violation.message }
+  /// Counts a row that can't have its key.
+  /// - Parameter holder: the name of the row or the object that has the key.
+  /// - Returns: the reason, with the key and its value.
+  private func refuse(_ violation: Violation, of holder: String, _ items: [RowChanges.Item]) -> String {
+    let rows = Dictionary(items.map { ($0.change.id, $0.key) }, uniquingKeysWith: { first, _ in first })
+    let parts = ([Violation.KeyPart(violation.property, violation.value)] + violation.others).compactMap { part in
+      shell.model.property(part.property).map { (property: $0, text: text(part.value, of: $0, rows)) }
+    }
+    precondition(!parts.isEmpty, "a unique key has a property of the model")
+    let names = parts.map(\.property.name).joined(separator: " and ")
+    report.refuseKey("\(shell.model.owner(of: parts[0].property).name).\(names)")
+    let key = parts.map { "\($0.property.name) \($0.text)" }.joined(separator: " and ")
+    return "its unique key, \(key), is that of \(holder)"
+  }
+
+  /// A value of a unique key: an object by its row, if it has one.
+  private func text(_ value: Value, of property: Property, _ rows: [ObjectID: RowKey]) -> String {
+    guard case .object(let id) = value else { return value.json(kind: property.attribute?.kind).text.excerpt }
+    if let row = rows[id] { return reader.name(row) }
+    return mapping.mapping.keys[id.key].map { "\($0.root) \($0.key)" } ?? "\(id.key)"
+  }
+
+  /// The row or the object that has a unique key; the object is nil if the user does not see it.
+  private func name(ofHolder holder: ObjectID?) throws -> String {
+    guard let holder else { return "an object that this account does not see" }
     guard let key = mapping.mapping.keys[holder.key] else {
-      return "\(violation.message): the object \(holder.key), which is not from this store"
+      return "the object \(holder.key), which is not from this store"
     }
     if let row = changes.rowKey(key), try changes.existing.contains(row) || reader.exists(row) {
-      return "\(violation.message): \(reader.name(row))"
+      return "\(reader.name(row)), the object \(holder.key)"
     }
     let advice = deletes ? "" : "; --delete deletes the object"
-    return "\(violation.message): \(key.root) \(key.key), which the app has deleted\(advice)"
+    return "\(key.root) \(key.key), the object \(holder.key), which the app has deleted\(advice)"
   }
 }

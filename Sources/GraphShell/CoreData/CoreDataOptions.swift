@@ -118,7 +118,7 @@ struct CoreDataOptions: ParsableArguments {
         shell, SourceReader(store, layout), record, batch: batch ?? Self.usualBatch, deletes: delete, again: again,
         progress: progress)
       var report = try await importer.run()
-      report.remarks = layout.remarks + report.remarks
+      report.remarks = layout.remarks + report.remarks + report.keyRemarks
       try list?.write(report.entries)
       show(report, path, shell.output)
     }

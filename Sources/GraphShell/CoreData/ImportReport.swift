@@ -29,6 +29,8 @@ struct ImportReport {
   var yielded = 0
   /// The remarks about more than one row.
   var remarks = [StoreLayout.Remark]()
+  /// The number of rows that were not taken because another row or object has their unique key, by the key's name.
+  private var refusedKeys = [String: Int]()
   private(set) var skippedCount = 0
   private(set) var incompleteCount = 0
   /// The rows with entries, in the order in which they were reported; nil for a place of a row that has moved.
@@ -81,6 +83,20 @@ struct ImportReport {
       incompleteCount += 1
       entriesByRow[row] = (rows.count, [entry])
       rows.append(row)
+    }
+  }
+
+  /// Counts a row that was not taken because another row or object has its unique key.
+  mutating func refuseKey(_ name: String) { refusedKeys[name, default: 0] += 1 }
+
+  /// One remark for each unique key, with the remedy for all of its rows.
+  var keyRemarks: [StoreLayout.Remark] {
+    refusedKeys.sorted { $0.key < $1.key }.map { name, count in
+      StoreLayout.Remark(
+        subject: name,
+        reason: "rows are skipped because other rows or objects have their unique key; give them other values in the "
+          + "app, or delete them there, and import again",
+        count: count)
     }
   }
 
