@@ -165,7 +165,7 @@ public struct CoreDataConversion: Sendable {
       report(composite.place, composite.source, composite.source, names.composite(composite.source))
       reportType(composite.place, composite.source, names.composite(composite.source))
       for attribute in composite.attributes {
-        let name = names.member(attribute.source)
+        let name = names.member(attribute.source, of: composite, in: draft.number)
         report(attribute.place, "\(composite.source).\(attribute.source)", attribute.source, name)
       }
     }

@@ -264,9 +264,7 @@ import Testing
       current: "App 3")
     #expect(
       conversion.lines == [
-        "left out: C: elementID=\"B\": a composite is found by its name: in one with another name, the renaming identifiers "
-          + "of its attributes are not used",
-        "left out: C.z: the renaming identifier gone: version 2 has no such part, or another part comes from it",
+        "left out: C.z: the renaming identifier gone: version 2 has no such part, or another part comes from it"
       ])
   }
 

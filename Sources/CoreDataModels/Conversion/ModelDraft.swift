@@ -16,6 +16,11 @@ struct VersionDraft {
 
   func entity(_ source: String) -> EntityDraft? { entities.first { $0.source == source } }
 
+  /// The composite of an attribute; nil if the attribute is not of a composite.
+  func composite(of attribute: AttributeDraft) -> CompositeDraft? {
+    composites.first { $0.source == attribute.composite }
+  }
+
   /// The names of an entity and its ancestors, the entity first.
   func lineage(of source: String) -> [EntityDraft] {
     var line = [EntityDraft]()
@@ -99,8 +104,18 @@ struct RelationshipDraft {
 
 struct CompositeDraft {
   let source: String
+  /// The renaming identifier; nil for none.
+  let identifier: String?
   var attributes: [AttributeDraft]
   let place: SourcePlace
+}
+
+extension CompositeDraft {
+  /// The name of the composite in tables that have entities, too. It differs from the name of each entity.
+  var owner: String { "<composite \(source)>" }
+
+  /// The name of a member in tables that have the properties of entities, too.
+  func part(_ member: String) -> String { "\(owner).\(member)" }
 }
 
 struct FetchRequestDraft {

@@ -16,21 +16,21 @@ extension ModelFileBuilder {
   /// - Parameter entity: the entity at the start of the path; nil if it is not known, and the parts stay as they are.
   fileprivate func walk(_ parts: ArraySlice<String>, from entity: String?) -> (names: [String], end: String?) {
     var current = entity
-    var isInComposite = false
+    var composite: CompositeDraft?
     let names = parts.map { source -> String in
       // The operator of `books.@sum.pages` applies to the objects before it.
       if source.hasPrefix("@") { return source }
-      if isInComposite {
-        isInComposite = false
-        let isMember = draft.composites.contains { $0.attributes.contains { $0.source == source } }
-        return isMember ? self.names.member(source) : source
+      if let owner = composite {
+        composite = nil
+        let isMember = owner.attributes.contains { $0.source == source }
+        return isMember ? self.names.member(source, of: owner, in: draft.number) : source
       }
       guard let start = current, let owner = owner(of: source, from: start) else {
         if source.uppercased() != "SELF" { current = nil }
         return source
       }
       current = owner.relationships.first { $0.source == source }?.destination
-      isInComposite = owner.attributes.contains { $0.source == source && $0.composite != nil }
+      composite = owner.attributes.first { $0.source == source }.flatMap { draft.composite(of: $0) }
       return self.names.property(source, of: owner.source, in: draft.number)
     }
     return (names, current)

@@ -35,16 +35,10 @@ struct ModelFileBuilder {
   // MARK: - Parts
 
   private func composite(_ composite: CompositeDraft) -> JSON {
-    let earlier = previous?.draft.composites.first { $0.source == composite.source }
     let attributes = composite.attributes.map { attribute in
-      var renamed: String?
-      if let identifier = attribute.identifier, let earlier,
-        earlier.attributes.contains(where: { $0.source == identifier }),
-        !earlier.attributes.contains(where: { $0.source == attribute.source })
-      {
-        renamed = names.member(identifier)
-      }
-      return self.attribute(attribute, name: names.member(attribute.source), renamed: renamed, in: nil)
+      self.attribute(
+        attribute, name: names.member(attribute.source, of: composite, in: number),
+        renamed: earlierNames.members[composite.part(attribute.source)], in: nil)
     }
     return .object([
       .init("name", .string(names.composite(composite.source))), .init("attributes", .array(attributes)),
@@ -119,14 +113,37 @@ struct ModelFileBuilder {
 
   private var mappings: [JSON.Member] {
     guard let previous else { return [] }
-    return draft.entities.flatMap { entity in
-      entity.attributes.compactMap { attribute -> JSON.Member? in
-        guard let function = attribute.mapping, let owner = previous.links.entities[entity.source],
-          let before = previous.links.properties["\(entity.source).\(attribute.source)"]
-        else { return nil }
-        let target = names.property(attribute.source, of: entity.source, in: number)
-        let source = names.property(before, of: owner, in: previous.draft.number)
-        return .init("\(names.entity(entity.source, in: number)).\(target)", .string("\(function)(\(source))"))
+    let members = draft.entities.flatMap { memberMappings(of: $0, previous.draft, previous.links) }
+    return members
+      + draft.entities.flatMap { entity in
+        entity.attributes.compactMap { attribute -> JSON.Member? in
+          guard let function = attribute.mapping, let owner = previous.links.entities[entity.source],
+            let before = previous.links.properties["\(entity.source).\(attribute.source)"]
+          else { return nil }
+          let target = names.property(attribute.source, of: entity.source, in: number)
+          let source = names.property(before, of: owner, in: previous.draft.number)
+          return .init("\(names.entity(entity.source, in: number)).\(target)", .string("\(function)(\(source))"))
+        }
+      }
+  }
+
+  /// The mappings of members whose earlier full names `renamed` can't state.
+  private func memberMappings(of entity: EntityDraft, _ old: VersionDraft, _ links: VersionLinks) -> [JSON.Member] {
+    entity.attributes.flatMap { attribute -> [JSON.Member] in
+      guard let composite = draft.composite(of: attribute),
+        let before = links.composite(before: attribute, of: entity, from: old, to: draft)
+      else { return [] }
+      let name = names.property(attribute.source, of: entity.source, in: number)
+      let earlier = names.property(before.attribute.source, of: before.entity.source, in: old.number)
+      let stated = earlierNames.properties["\(entity.source).\(attribute.source)"]
+      return composite.attributes.compactMap { member -> JSON.Member? in
+        guard let source = links.properties[composite.part(member.source)] else { return nil }
+        let present = names.member(member.source, of: composite, in: number)
+        let past = "\(earlier).\(names.member(source, of: before.composite, in: old.number))"
+        let renamed = earlierNames.members[composite.part(member.source)]
+        let isStated = past == [stated ?? name, renamed ?? present].joined(separator: ".")
+        guard past != "\(name).\(present)", !isStated else { return nil }
+        return JSON.Member("\(names.entity(entity.source, in: number)).\(name).\(present)", .string(past))
       }
     }
   }
@@ -149,8 +166,21 @@ struct ModelFileBuilder {
 
 /// The predecessors of a version's parts in the version before, in the names of the source.
 struct VersionLinks {
-  /// The earlier entity by the later one.
+  /// The earlier entity by the later one, and the ``CompositeDraft/owner`` of the earlier composite by the later one's.
   var entities = [String: String]()
-  /// The name of the earlier property by `Entity.property` of the later one.
+  /// The name of the earlier property by `Entity.property` of the later one, and that of the earlier member by
+  /// ``CompositeDraft/part(_:)`` of the later one.
   var properties = [String: String]()
+
+  /// The predecessor of a composite attribute, if the composites of both are linked, so that their members are, too.
+  func composite(
+    before attribute: AttributeDraft, of entity: EntityDraft, from old: VersionDraft, to new: VersionDraft
+  ) -> (entity: EntityDraft, attribute: AttributeDraft, composite: CompositeDraft)? {
+    guard let composite = new.composite(of: attribute), let owner = entities[entity.source].flatMap({ old.entity($0) }),
+      let name = properties["\(entity.source).\(attribute.source)"],
+      let before = owner.attributes.first(where: { $0.source == name }), let earlier = old.composite(of: before),
+      entities[composite.owner] == earlier.owner
+    else { return nil }
+    return (owner, before, earlier)
+  }
 }

@@ -163,9 +163,8 @@ struct NameTable {
     preconditionFailure("the table has every composite: \(source)")
   }
 
-  func member(_ source: String) -> String {
-    if let name = properties[source] { return name }
-    preconditionFailure("the table has every property: \(source)")
+  func member(_ source: String, of composite: CompositeDraft, in version: Int) -> String {
+    property(source, of: composite.owner, in: version)
   }
 
   /// The names of fetch requests, each once ignoring case.
@@ -190,7 +189,8 @@ struct NameTable {
     return name
   }
 
-  /// - Parameter parts: the version, the entity and the property, newest first.
+  /// - Parameter parts: the version, the entity and the property, newest first; ``CompositeDraft/owner`` and the
+  ///   member for an attribute of a composite.
   mutating func separate(property parts: [(version: Int, entity: String, source: String)]) -> String {
     precondition(!parts.isEmpty, "a part of at least one version gets another name")
     let base = property(parts[0].source, of: parts[0].entity, in: parts[0].version)

@@ -26,7 +26,9 @@ struct VersionConverter {
         log.leaveOut(composite.place, composite.name, "a composite without attributes")
       } else {
         draft.composites.append(
-          CompositeDraft(source: composite.name, attributes: attributes, place: composite.place))
+          CompositeDraft(
+            source: composite.name, identifier: composite.renamingIdentifier, attributes: attributes,
+            place: composite.place))
       }
     }
     for entity in model.entities {

@@ -15,6 +15,8 @@ struct EarlierNames {
   var entities = [String: String]()
   /// The names by `Entity.property` in the source.
   var properties = [String: String]()
+  /// The names of the attributes of composites by ``CompositeDraft/part(_:)``.
+  var members = [String: String]()
   var lost = [Lost]()
 }
 
@@ -75,6 +77,7 @@ extension VersionLinker {
     var earlier = EarlierNames()
     guard index > 0 else { return earlier }
     let (old, new) = (drafts[index - 1], drafts[index])
+    addMembers(of: index, to: &earlier)
     let taken = Set(old.entities.map { names.entity($0.source, in: old.number) })
     for entity in new.entities {
       let line = line(of: entity, index)
@@ -96,6 +99,9 @@ extension VersionLinker {
     let sources = before.attributes.map(\.source) + before.relationships.map(\.source)
     let taken = Set(sources.map { names.property($0, of: before.source, in: old.number) })
     let owner = names.entity(entity.source, in: new.number)
+    let unstated = entity.attributes.filter { attribute in
+      new.composite(of: attribute).map { !statesNames(of: $0, index) } == true
+    }.map(\.source)
     let properties =
       entity.attributes.map {
         (source: $0.source, place: $0.place, isComposite: $0.composite != nil, isAdded: false)
@@ -104,17 +110,71 @@ extension VersionLinker {
         (source: $0.source, place: $0.place, isComposite: false, isAdded: $0.isAdded)
       }
     for property in properties {
-      let line = line(of: property.source, in: entity, index)
+      let line = line(of: property.source, owner: entity.source, index)
       let part = "\(entity.source).\(property.source)"
       // A member's full name contains both names, of which a migration would need those of one version.
-      let stated = line.earlierName(taken, isRepeated: !property.isComposite)
+      let name = line.earlierName(taken, isRepeated: !property.isComposite)
+      let stated = unstated.contains(property.source) ? nil : name
       earlier.properties[part] = stated
       // The app does not have an added inverse.
       if property.isAdded { continue }
-      let name = names.property(property.source, of: entity.source, in: new.number)
+      let present = names.property(property.source, of: entity.source, in: new.number)
       earlier.addLost(line, stated, property.place, part) {
-        property.isComposite ? "does not take its values" : "needs --rename \(owner).\(name)=\($0)"
+        property.isComposite ? "does not take its values" : "needs --rename \(owner).\(present)=\($0)"
       }
+    }
+  }
+
+  // MARK: - Composites
+
+  private func addMembers(of index: Int, to earlier: inout EarlierNames) {
+    let (old, new) = (drafts[index - 1], drafts[index])
+    for composite in new.composites {
+      guard let before = old.composites.first(where: { $0.owner == links[index].entities[composite.owner] }) else {
+        continue
+      }
+      let taken = Set(before.attributes.map { names.member($0.source, of: before, in: old.number) })
+      let isStated = statesNames(of: composite, index)
+      for member in composite.attributes {
+        let part = composite.part(member.source)
+        let line = line(of: member.source, owner: composite.owner, index)
+        let name = line.earlierName(taken, isRepeated: isStated && hasOneName(composite, index))
+        let stated = isStated ? name : nil
+        earlier.members[part] = stated
+        earlier.addLost(line, stated, member.place, "\(composite.source).\(member.source)") { _ in
+          "does not take its values"
+        }
+      }
+    }
+  }
+
+  /// Whether `renamed` can state the names that the composite's attributes had in the version before. The attributes of
+  /// entities and the members state them separately, so that each full name consists of two names of that version. A
+  /// mapping takes the values otherwise: if one of several attributes with this composite is new, or if a renamed one
+  /// has a new member.
+  private func statesNames(of composite: CompositeDraft, _ index: Int) -> Bool {
+    let (old, new) = (drafts[index - 1], drafts[index])
+    var isRenamed = false
+    for (entity, attribute) in uses(of: composite, index) {
+      guard let before = links[index].composite(before: attribute, of: entity, from: old, to: new) else { return false }
+      let name = names.property(before.attribute.source, of: before.entity.source, in: old.number)
+      if name != names.property(attribute.source, of: entity.source, in: new.number) { isRenamed = true }
+    }
+    return !isRenamed || composite.attributes.allSatisfy { links[index].properties[composite.part($0.source)] != nil }
+  }
+
+  /// Whether the attributes of a composite have the same names in all versions.
+  private func hasOneName(_ composite: CompositeDraft, _ index: Int) -> Bool {
+    uses(of: composite, index).allSatisfy { entity, attribute in
+      let line = line(of: attribute.source, owner: entity.source, index)
+      return line.parts.allSatisfy { $0.name == line.parts[0].name }
+    }
+  }
+
+  /// The attributes of a composite, in entities that the version before has.
+  private func uses(of composite: CompositeDraft, _ index: Int) -> [(entity: EntityDraft, attribute: AttributeDraft)] {
+    drafts[index].entities.filter { links[index].entities[$0.source] != nil }.flatMap { entity in
+      entity.attributes.filter { $0.composite == composite.source }.map { (entity: entity, attribute: $0) }
     }
   }
 
@@ -128,9 +188,10 @@ extension VersionLinker {
       })
   }
 
-  private func line(of property: String, in entity: EntityDraft, _ index: Int) -> NameLine {
+  /// - Parameter owner: an entity, or ``CompositeDraft/owner``.
+  private func line(of property: String, owner: String, _ index: Int) -> NameLine {
     NameLine(
-      chain(ofProperty: property, of: entity.source, from: index).map { part in
+      chain(ofProperty: property, of: owner, from: index).map { part in
         let version = drafts[part.index].number
         let name = names.property(part.source, of: part.entity, in: version)
         return NameLine.Part(version: version, source: part.source, name: name)

@@ -7,9 +7,9 @@ import GraphModel
 /// part of the earlier versions gets another name, so that the current version keeps the names of the app. A migration
 /// then removes the earlier values; this is reported.
 struct VersionLinker {
-  private(set) var drafts: [VersionDraft]
-  private(set) var logs: [SourceLog]
-  private(set) var names: NameTable
+  var drafts: [VersionDraft]
+  var logs: [SourceLog]
+  var names: NameTable
   /// The links of each version to the one before; those of the first are empty.
   private(set) var links: [VersionLinks]
   /// By version, the parts that have no predecessor although an earlier part has the same name.
@@ -67,6 +67,7 @@ struct VersionLinker {
     }
     reportIdentifiers(of: index)
     reportMappings(index)
+    reportComposites(index)
   }
 
   /// Keeps the order of the previous version, which decides the side of a many-to-many that stores the pairs.
@@ -93,6 +94,14 @@ struct VersionLinker {
   /// Gives parts of the earlier versions another name if a part of this version that is not their successor has it.
   private mutating func separateEqualNames(_ index: Int) {
     let (old, new) = (drafts[index - 1], drafts[index])
+    for composite in new.composites {
+      guard let before = old.composites.first(where: { $0.owner == links[index].entities[composite.owner] }) else {
+        continue
+      }
+      separateEqualNames(
+        index, of: (composite.owner, composite.source), composite.attributes.map { ($0.source, $0.place) },
+        from: before.owner, before.attributes.map(\.source))
+    }
     for entity in new.entities {
       let name = names.entity(entity.source, in: new.number)
       if let same = old.entities.first(where: { names.entity($0.source, in: old.number) == name }),
@@ -110,18 +119,30 @@ struct VersionLinker {
       let later =
         entity.attributes.filter { !$0.has("transient") }.map { ($0.source, $0.place) }
         + entity.relationships.map { ($0.source, $0.place) }
-      for (property, place) in later {
-        let name = names.property(property, of: entity.source, in: new.number)
-        guard
-          let same = earlier.first(where: { names.property($0, of: before.source, in: old.number) == name }),
-          links[index].properties["\(entity.source).\(property)"] != same
-        else { continue }
-        let parts = chain(ofProperty: same, of: before.source, from: index - 1)
-        let other = names.separate(property: parts.map { (drafts[$0.index].number, $0.entity, $0.source) })
-        logs[index].add(
-          .renamed, place, "\(entity.source).\(property)",
-          "is another property than that of version \(old.number), which is called \(other) there")
-      }
+      separateEqualNames(index, of: (entity.source, entity.source), later, from: before.source, earlier)
+    }
+  }
+
+  /// - Parameters:
+  ///   - owner: an entity, or ``CompositeDraft/owner``, and its name in messages.
+  ///   - later: the owner's properties.
+  ///   - before: the owner's predecessor.
+  ///   - earlier: the predecessor's properties.
+  private mutating func separateEqualNames(
+    _ index: Int, of owner: (key: String, subject: String), _ later: [(String, SourcePlace)], from before: String,
+    _ earlier: [String]
+  ) {
+    let (old, new) = (drafts[index - 1].number, drafts[index].number)
+    for (property, place) in later {
+      let name = names.property(property, of: owner.key, in: new)
+      guard let same = earlier.first(where: { names.property($0, of: before, in: old) == name }),
+        links[index].properties["\(owner.key).\(property)"] != same
+      else { continue }
+      let parts = chain(ofProperty: same, of: before, from: index - 1)
+      let other = names.separate(property: parts.map { (drafts[$0.index].number, $0.entity, $0.source) })
+      logs[index].add(
+        .renamed, place, "\(owner.subject).\(property)",
+        "is another property than that of version \(old), which is called \(other) there")
     }
   }
 
@@ -135,6 +156,7 @@ struct VersionLinker {
   }
 
   /// A property and its predecessors, newest first.
+  /// - Parameter entity: the entity, or ``CompositeDraft/owner`` for a member.
   func chain(
     ofProperty source: String, of entity: String, from index: Int
   ) -> [(index: Int, entity: String, source: String)] {
@@ -169,6 +191,7 @@ struct VersionLinker {
     func isNamed(_ source: String) -> Bool { names.property(source, of: entity.source, in: index + 1) == parts[1] }
     if let place = entity.attributes.firstIndex(where: { isNamed($0.source) }) {
       let attribute = entity.attributes[place]
+      if parts.count > 2, separateMember(parts[2], of: attribute, in: entity, index, problem.reason) { return true }
       if attribute.mapping == nil, let function = mapping(for: attribute, of: entity, index) {
         drafts[index].entities[number].attributes[place].mapping = function
         return true
@@ -185,6 +208,27 @@ struct VersionLinker {
     {
       let reason = "its inverse \(entity.source).\(relationship.source) is another relationship now"
       _ = separate(back.source, back.place, of: far, index, reason)
+    }
+    return true
+  }
+
+  /// Ends the link of a composite's attribute, for all attributes of that composite.
+  /// - Returns: false if the problem is not about the member alone.
+  private mutating func separateMember(
+    _ name: String, of attribute: AttributeDraft, in entity: EntityDraft, _ index: Int, _ reason: String
+  ) -> Bool {
+    let (old, new) = (drafts[index - 1], drafts[index])
+    guard let composite = new.composite(of: attribute),
+      links[index].composite(before: attribute, of: entity, from: old, to: new) != nil,
+      let member = composite.attributes.first(where: { names.member($0.source, of: composite, in: new.number) == name })
+    else { return false }
+    let part = composite.part(member.source)
+    guard links[index].properties[part] != nil else { return false }
+    // Several attributes of the composite have the same problem.
+    if separated[index].insert(part).inserted {
+      logs[index].leaveOut(
+        member.place, "\(composite.source).\(member.source)",
+        "a migration does not keep the values of version \(index): \(reason)")
     }
     return true
   }
@@ -251,100 +295,38 @@ struct VersionLinker {
       }
     }
     for composite in drafts[index].composites {
-      let earlier = index == 0 ? nil : drafts[index - 1].composites.first { $0.source == composite.source }
-      for attribute in composite.attributes {
-        guard let identifier = attribute.identifier, identifier != attribute.source else { continue }
-        let isUsed = earlier?.attributes.contains { [attribute.source, identifier].contains($0.source) } == true
-        guard !isUsed else { continue }
+      if let identifier = composite.identifier, identifier != composite.source,
+        links[index].entities[composite.owner] == nil
+      {
+        logs[index].leaveOut(composite.place, composite.source, "the renaming identifier \(identifier): \(reason)")
+      }
+      for member in composite.attributes {
+        let part = composite.part(member.source)
+        guard let identifier = member.identifier, identifier != member.source, links[index].properties[part] == nil,
+          !separated[index].contains(part)
+        else { continue }
         logs[index].leaveOut(
-          attribute.place, "\(composite.source).\(attribute.source)",
-          "the renaming identifier \(identifier): \(reason)")
+          member.place, "\(composite.source).\(member.source)", "the renaming identifier \(identifier): \(reason)")
       }
     }
   }
-}
 
-// MARK: - Models
-
-extension VersionLinker {
-  private func load(_ index: Int) throws(CoreDataModelError) -> (text: String, model: Model) {
-    let previous = index > 0 ? (draft: drafts[index - 1], links: links[index]) : nil
-    let builder = ModelFileBuilder(
-      draft: drafts[index], names: names, previous: previous, earlierNames: earlierNames(of: index))
-    let text = ModelFileText.text(builder.json)
-    do {
-      return (text, try Model(parsing: text.utf8))
-    } catch {
-      throw CoreDataModelError(
-        error.mistakes.map {
-          .init(
-            file: logs[index].file, place: drafts[index].place,
-            reason: "the model file of this version would have a mistake: \($0)")
-        })
-    }
-  }
-
-  /// Gives a version a different hash if it would have the hash of a version before the previous one, because a store
-  /// never returns to an earlier version, or if it differs from the previous version only by exchanged names.
-  private mutating func distinguish(
-    _ index: Int, _ file: (text: String, model: Model), from earlier: [Model]
-  ) throws(CoreDataModelError) -> (text: String, model: Model) {
-    precondition(earlier.count == index, "the earlier versions have models")
-    let previous = earlier[index - 1]
-    let change = MigrationPlan.undetectedChange(from: previous, to: file.model)
-    let same = previous.hash == file.model.hash ? nil : earlier.firstIndex { $0.hash == file.model.hash }
-    guard change != nil || same != nil else {
-      if previous.hash == file.model.hash {
+  /// Reports attributes whose composite is not the successor of their earlier one.
+  private mutating func reportComposites(_ index: Int) {
+    let (old, new) = (drafts[index - 1], drafts[index])
+    for entity in new.entities {
+      guard let owner = links[index].entities[entity.source].flatMap({ old.entity($0) }) else { continue }
+      for attribute in entity.attributes {
+        guard let composite = new.composite(of: attribute),
+          let name = links[index].properties["\(entity.source).\(attribute.source)"],
+          let before = owner.attributes.first(where: { $0.source == name }), let earlier = old.composite(of: before),
+          links[index].entities[composite.owner] != earlier.owner
+        else { continue }
         logs[index].add(
-          .changed, drafts[index].place, "",
-          "version \(index + 1) stores the same as version \(index): a store needs no migration, and new indexes are built "
-            + "by the next one")
+          .changed, attribute.place, "\(entity.source).\(attribute.source)",
+          "the composite was \(earlier.source) in version \(index), and is \(composite.source) now: a migration keeps the "
+            + "values of attributes that have the same name in both")
       }
-      return file
     }
-    let name = names.type("Version\(index + 1)")
-    drafts[index].distinction = name
-    let reason =
-      if let same {
-        "it stores the same as version \(same + 1), and a store never returns to an earlier version"
-      } else {
-        "it only \(change.map { $0 } ?? "differs") from version \(index), which a store would not notice"
-      }
-    logs[index].add(
-      .added, drafts[index].place, "", "the enumeration \(name), which no attribute uses: \(reason)")
-    return try load(index)
-  }
-
-  /// Verifies a pair of versions as `stickiesd migrate` will see it.
-  private mutating func verify(_ index: Int, _ old: Model, _ new: Model) throws(CoreDataModelError) {
-    assert(old.version == new.version - 1, "the versions are consecutive")
-    let plan: MigrationPlan
-    do {
-      plan = try MigrationPlan.infer(from: old, to: new)
-    } catch {
-      throw CoreDataModelError(
-        logs[index].file, drafts[index].place, "version \(index) can't be migrated to version \(index + 1): \(error)")
-    }
-    for property in plan.unfilled {
-      let owner = new.owner(of: property)
-      let place = place(of: property.name, in: owner.name, index)
-      logs[index].add(
-        .changed, place, "\(owner.name).\(property.name)",
-        "is new in version \(index + 1), required and without a default: a store with \(owner.nameWithArticle) can't be "
-          + "migrated; give it a default or a mapping")
-    }
-  }
-
-  /// The place of a property, by its names in the model file.
-  private func place(of property: String, in entity: String, _ index: Int) -> SourcePlace {
-    let draft = drafts[index]
-    guard let owner = draft.entities.first(where: { names.entity($0.source, in: draft.number) == entity }) else {
-      return draft.place
-    }
-    let name = String(property.prefix { $0 != "." })
-    let places =
-      owner.attributes.map { ($0.source, $0.place) } + owner.relationships.map { ($0.source, $0.place) }
-    let found = places.first { names.property($0.0, of: owner.source, in: draft.number) == name }
-    return found.map { $0.1 } ?? owner.place
   }
 }

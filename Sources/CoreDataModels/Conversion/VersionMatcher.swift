@@ -3,7 +3,7 @@
 struct VersionMatcher {
   let old: VersionDraft
   let new: VersionDraft
-  /// Parts whose predecessors are not to be used, as `Entity` and `Entity.property`.
+  /// Parts whose predecessors are not to be used, as `Entity`, `Entity.property` and ``CompositeDraft/part(_:)``.
   let separated: Set<String>
 
   private struct Part {
@@ -23,12 +23,32 @@ struct VersionMatcher {
       for (property, earlier) in matches { links.properties["\(entity.source).\(property)"] = earlier }
     }
     matchAddedInverses(&links)
+    matchComposites(&links)
     return links
+  }
+
+  private func matchComposites(_ links: inout VersionLinks) {
+    let matches = match(
+      new.composites.map { Part(source: $0.source, identifier: $0.identifier) },
+      old.composites.map { Part(source: $0.source, identifier: $0.identifier) })
+    for composite in new.composites {
+      guard let name = matches[composite.source], let before = old.composites.first(where: { $0.source == name })
+      else { continue }
+      links.entities[composite.owner] = before.owner
+      let members = match(
+        composite.attributes.filter { !separated.contains(composite.part($0.source)) }.map(Self.part),
+        before.attributes.map(Self.part))
+      for (member, earlier) in members { links.properties[composite.part(member)] = earlier }
+    }
+  }
+
+  private static func part(_ attribute: AttributeDraft) -> Part {
+    Part(source: attribute.source, identifier: attribute.identifier)
   }
 
   /// The attributes and relationships that the entity declares, without those that are never stored.
   private func parts(of entity: EntityDraft) -> [Part] {
-    entity.attributes.filter { !$0.has("transient") }.map { Part(source: $0.source, identifier: $0.identifier) }
+    entity.attributes.filter { !$0.has("transient") }.map(Self.part)
       + entity.relationships.filter { !$0.isAdded }.map { Part(source: $0.source, identifier: $0.identifier) }
   }
 

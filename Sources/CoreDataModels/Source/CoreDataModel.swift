@@ -94,6 +94,8 @@ public struct CoreDataModel: Sendable {
 
   struct Composite: Sendable {
     var name: String
+    /// The renaming identifier; nil for none.
+    var renamingIdentifier: String?
     var attributes: [Attribute]
     var place: SourcePlace
   }

@@ -285,13 +285,11 @@ extension CoreDataModelReader {
     _ = fields.text("name")
     fields.leaveOut(
       "versionHashModifier", because: "the hash of a version depends on its entities and properties only", &log)
-    fields.leaveOut(
-      "elementID", unless: "",
-      because: "a composite is found by its name: in one with another name, the renaming identifiers of its attributes "
-        + "are not used", &log)
+    let identifier = fields.word("elementID")
     fields.passOver("syncable", log: &log)
     fields.finish(&log)
-    var composite = CoreDataModel.Composite(name: name, attributes: [], place: element.place)
+    var composite = CoreDataModel.Composite(
+      name: name, renamingIdentifier: identifier, attributes: [], place: element.place)
     for child in element.children {
       switch child.name {
       case "attribute": composite.attributes.append(attribute(child, in: name))
