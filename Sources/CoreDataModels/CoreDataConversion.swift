@@ -136,8 +136,14 @@ public struct CoreDataConversion: Sendable {
   /// Reports the names that a model file does not allow.
   private static func reportNames(of draft: VersionDraft, _ names: NameTable, _ log: inout SourceLog) {
     func report(_ place: SourcePlace, _ subject: String, _ source: String, _ name: String) {
-      guard name != source else { return }
+      if name == source { return }
       log.add(.renamed, place, subject, "is called \(name), because a model file does not allow the name here")
+    }
+    // Entities, composites and fetch requests of all versions have different names.
+    func reportShared(_ place: SourcePlace, _ source: String, _ name: String) {
+      guard name != source, name.hasPrefix(source + "_") else { return report(place, source, source, name) }
+      log.add(
+        .renamed, place, source, "is called \(name), because another part of the bundle has this name, ignoring case")
     }
     // A model file allows these names, and Swift does not.
     func reportType(_ place: SourcePlace, _ source: String, _ name: String) {
@@ -150,7 +156,7 @@ public struct CoreDataConversion: Sendable {
     }
     for entity in draft.entities {
       let name = names.entity(entity.source, in: draft.number)
-      report(entity.place, entity.source, entity.source, name)
+      reportShared(entity.place, entity.source, name)
       reportType(entity.place, entity.source, name)
       for attribute in entity.attributes {
         let name = names.property(attribute.source, of: entity.source, in: draft.number)
@@ -162,16 +168,15 @@ public struct CoreDataConversion: Sendable {
       }
     }
     for composite in draft.composites {
-      report(composite.place, composite.source, composite.source, names.composite(composite.source))
+      reportShared(composite.place, composite.source, names.composite(composite.source))
       reportType(composite.place, composite.source, names.composite(composite.source))
       for attribute in composite.attributes {
         let name = names.member(attribute.source, of: composite, in: draft.number)
         report(attribute.place, "\(composite.source).\(attribute.source)", attribute.source, name)
       }
     }
-    let requests = draft.fetchRequests
-    for (request, name) in zip(requests, NameTable.fetchRequests(requests.map(\.source))) {
-      report(request.place, request.source, request.source, name)
+    for request in draft.fetchRequests {
+      reportShared(request.place, request.source, names.fetchRequest(request.source))
     }
   }
 

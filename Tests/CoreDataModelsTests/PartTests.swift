@@ -208,8 +208,8 @@ import Testing
     let conversion = try convert(
       "<entity name=\"Ab\"/><entity name=\"AB\"/><entity name=\"sqlite_x\"/><entity name=\"Ünder\"/><composite name=\"ab\">"
         + "<attribute name=\"x\" attributeType=\"String\"/></composite>")
-    #expect(conversion.versions[0].entities.map(\.name) == ["Ab_2", "AB", "xsqlite_x", "Under"])
-    #expect(conversion.versions[0].model.composites.map(\.name) == ["ab_3"])
+    #expect(conversion.versions[0].entities.map(\.name) == ["Ab__2", "AB", "xsqlite_x", "Under"])
+    #expect(conversion.versions[0].model.composites.map(\.name) == ["ab__3"])
   }
 
   /// The files are valid; only the classes would not compile.

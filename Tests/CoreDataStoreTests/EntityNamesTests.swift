@@ -67,6 +67,33 @@ import Testing
     #expect(store.remarks.contains("IDMTag.text_2: the store has no column ZTEXT_2 of this property (0)"))
   }
 
+  /// After two underscores the number distinguishes equal names in every version. A name may have both numbers.
+  @Test(arguments: ["text__2", "text_7__2"]) func numbersOfEqualNamesAreFoundInEachVersion(text: String) throws {
+    let model = """
+      {"format": 1, "name": "Numbered", "version": 5, "entities": [
+        {"name": "IDMNote__2", "attributes": [{"name": "\(text)", "type": "string", "optional": true}]}
+      ]}
+      """
+    let store = try StoreFixture("Notes.sqlite", model: model).read()
+    #expect(store.counts == ["IDMNote__2": 4])
+    #expect(try store.value("IDMNote 1", text) == .string("Epoch: 2001-01-01T00:00:00Z"))
+  }
+
+  /// Without accents both names are equal, so the conversion has numbered one of them.
+  @Test func numberedNameWithAccentsIsFound() throws {
+    let model = """
+      {"format": 1, "name": "Numbered", "version": 5, "entities": [
+        {"name": "IDMNote", "attributes": [
+          {"name": "text", "type": "string", "optional": true}, {"name": "text__2", "type": "string", "optional": true}]}
+      ]}
+      """
+    let fixture = try StoreFixture("Notes.sqlite", model: model)
+    try fixture.execute("ALTER TABLE ZIDMNOTE ADD COLUMN \"ZTÉXT\" VARCHAR; UPDATE ZIDMNOTE SET \"ZTÉXT\" = 'accent'")
+    let store = try fixture.read()
+    #expect(try store.value("IDMNote 1", "text") == .string("Epoch: 2001-01-01T00:00:00Z"))
+    #expect(try store.value("IDMNote 1", "text__2") == .string("accent"))
+  }
+
   /// The number is that of an earlier version, or the name is one of the app's in a later version.
   @Test func numbersOfOtherVersionsAreNotTaken() throws {
     let model = """

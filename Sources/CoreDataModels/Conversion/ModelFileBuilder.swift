@@ -151,9 +151,10 @@ struct ModelFileBuilder {
   // MARK: - Fetch requests
 
   private var fetchRequests: [JSON] {
-    zip(draft.fetchRequests, NameTable.fetchRequests(draft.fetchRequests.map(\.source))).map { request, name in
+    draft.fetchRequests.map { request in
       var members: [JSON.Member] = [
-        .init("name", .string(name)), .init("entity", .string(names.entity(request.entity, in: number))),
+        .init("name", .string(names.fetchRequest(request.source))),
+        .init("entity", .string(names.entity(request.entity, in: number))),
       ]
       if let predicate = request.predicate {
         members.append(.init("predicate", .string(self.predicate(predicate, of: request.entity))))

@@ -4,8 +4,10 @@ import GraphModel
 ///
 /// A name is converted if a model file does not allow it: `id` becomes `id_`. The table covers all versions, so that a
 /// part has one name in all of them; it is filled once. A valid name that is not possible in its place, such as one of
-/// two that differ only in case, is converted for the entity of that place. The linker then gives other names to parts
-/// of older versions whose values a migration can't keep, and these entries stay.
+/// two that differ only in case, is converted for the entity of that place. Equal names are numbered after two
+/// underscores, as in `Ab__2`; of two names the one of the newer version has no number. The linker then gives other
+/// names to parts of older versions whose values a migration can't keep, and these entries stay. Their number, as in
+/// `title_3`, is that of a version, so the import distinguishes both forms.
 struct NameTable {
   private(set) var model: String
   private var entities = [String: String]()
@@ -13,6 +15,7 @@ struct NameTable {
   /// The names of properties that are valid, but not in their place, by `Entity.property`.
   private var displaced = [String: String]()
   private var composites = [String: String]()
+  private var requests = [String: String]()
   /// The names of a version's parts that differ from all other versions, by version and part.
   private var overrides = [Int: [String: String]]()
   /// The names in use, in lower case.
@@ -22,39 +25,36 @@ struct NameTable {
   init(model: String, versions: [VersionDraft]) {
     self.model = ""
     self.model = Self.valid(model)
-    let sources = Set(versions.flatMap(\.entities).map(\.source))
-    for name in sources.sorted(by: Self.validFirst) {
+    for name in Self.inOrder(versions.map { $0.entities.map(\.source) }) {
       let candidate = Self.valid(name)
       entities[name] = Self.claim(
         ModelNames.isReservedForEntities(candidate) ? "x\(candidate)" : candidate, &takenEntities)
     }
     // Generated types must differ from each other.
-    for name in Set(versions.flatMap(\.composites).map(\.source)).sorted(by: Self.validFirst) {
+    for name in Self.inOrder(versions.map { $0.composites.map(\.source) }) {
       composites[name] = Self.claim(Self.valid(name), &takenEntities)
+    }
+    var takenRequests = Set<String>()
+    for name in Self.inOrder(versions.map { $0.fetchRequests.map(\.source) }) {
+      requests[name] = Self.claim(Self.valid(name), &takenRequests)
     }
     nameProperties(of: versions)
   }
 
   private mutating func nameProperties(of versions: [VersionDraft]) {
-    var sources = Set<String>()
-    for version in versions {
-      for entity in version.entities {
-        sources.formUnion(entity.attributes.map(\.source) + entity.relationships.map(\.source))
-      }
-      sources.formUnion(version.composites.flatMap(\.attributes).map(\.source))
-    }
+    let sources = Self.inOrder(versions.map(Self.properties))
     for name in sources where Self.isValidProperty(name) {
       properties[name] = name
       takenProperties.insert(name.lowercased())
     }
-    for name in sources.sorted() where !Self.isValidProperty(name) {
+    for name in sources where !Self.isValidProperty(name) {
       let candidate = Self.valid(name)
       properties[name] = Self.claim(
         Self.isValidProperty(candidate) ? candidate : "\(candidate)_", &takenProperties)
     }
     // A name has one replacement, in whichever entities it needs one.
     let conflicts = versions.reduce(into: [:]) { found, version in
-      found.merge(self.conflicts(in: version)) { $0.union($1) }
+      found.merge(self.conflicts(in: version, sources)) { $0.union($1) }
     }
     for (name, entities) in conflicts.sorted(by: { $0.key < $1.key }) {
       // Leaves space for a suffix.
@@ -63,9 +63,26 @@ struct NameTable {
     }
   }
 
+  /// The names of all properties and members of a version.
+  private static func properties(of version: VersionDraft) -> [String] {
+    let declared = version.entities.flatMap { entity in
+      entity.attributes.map(\.source) + entity.relationships.map(\.source)
+    }
+    return declared + version.composites.flatMap(\.attributes).map(\.source)
+  }
+
   /// The properties whose names are valid, but not in their place, with the entities that declare them there.
-  private func conflicts(in version: VersionDraft) -> [String: Set<String>] {
+  /// - Parameter sources: the names of all versions. Of names that differ only in case the first one stays.
+  private func conflicts(in version: VersionDraft, _ sources: [String]) -> [String: Set<String>] {
     var found = [String: Set<String>]()
+    // The valid names that differ only in case, without those that stay.
+    func surplus(_ names: Set<String>) -> [String] {
+      let groups = Dictionary(grouping: names.filter(Self.isValidProperty)) { $0.lowercased() }
+      return groups.values.filter { $0.count > 1 }.flatMap { same -> [String] in
+        let first = sources.first { same.contains($0) }
+        return same.filter { $0 != first }
+      }
+    }
     func add(_ names: [String], in family: [EntityDraft]) {
       for name in names where Self.isValidProperty(name) {
         for entity in family
@@ -81,15 +98,17 @@ struct NameTable {
     for (_, family) in families {
       // Names that differ only in case.
       let names = Set(family.flatMap { $0.attributes.map(\.source) + $0.relationships.map(\.source) })
-      let valid = names.filter(Self.isValidProperty)
-      for same in Dictionary(grouping: valid, by: { $0.lowercased() }).values where same.count > 1 {
-        add(Array(same.sorted().dropFirst()), in: family)
-      }
+      add(surplus(names), in: family)
       // The table of a family uses these names for columns of subentities and for keys.
       let taken = Set(family.map { $0.source.lowercased() } + ["unique"])
       for attribute in family.flatMap(\.attributes)
       where attribute.composite != nil && taken.contains(attribute.source.lowercased()) {
         add([attribute.source], in: family)
+      }
+    }
+    for composite in version.composites {
+      for name in surplus(Set(composite.attributes.map(\.source))) {
+        found[name, default: []].insert(composite.owner)
       }
     }
     // The place in an ordered to-many is `project.order`, which would be a path to such a property.
@@ -112,10 +131,18 @@ struct NameTable {
     ModelNames.isName(name) && !ModelNames.isReservedForProperties(name)
   }
 
-  /// Valid names come first, so that they are not changed.
-  private static func validFirst(_ left: String, _ right: String) -> Bool {
-    let (isLeft, isRight) = (ModelNames.isName(left), ModelNames.isName(right))
-    return isLeft == isRight ? left < right : isLeft
+  /// The different names of all versions in the order in which they are converted. Valid names come first, so that
+  /// they are not changed, and then those of newer versions.
+  private static func inOrder(_ names: [[String]]) -> [String] {
+    var newest = [String: Int]()
+    for (version, names) in names.enumerated() {
+      for name in names { newest[name] = version }
+    }
+    return newest.sorted { left, right in
+      let (isLeft, isRight) = (ModelNames.isName(left.key), ModelNames.isName(right.key))
+      if isLeft != isRight { return isLeft }
+      return left.value == right.value ? left.key < right.key : left.value > right.value
+    }.map(\.key)
   }
 
   /// The name with each letter without its accents, `_` for all other characters, and a letter at the beginning.
@@ -133,13 +160,15 @@ struct NameTable {
     return result
   }
 
-  /// The name, or the first of `name_2`, `name_3` … that is not taken.
+  /// The name, or the first of `name__2`, `name__3` … that is not taken.
   private static func claim(_ name: String, _ taken: inout Set<String>) -> String {
     var (candidate, number) = (name, 1)
     assert(ModelNames.isName(name), "a converted name is valid")
+    // Leaves space for the number.
+    let base = name.hasSuffix("_") ? String(name.prefix(59)) : "\(name.prefix(58))_"
     while !taken.insert(candidate.lowercased()).inserted {
       number += 1
-      candidate = "\(name)_\(number)"
+      candidate = "\(base)_\(number)"
     }
     return candidate
   }
@@ -167,10 +196,9 @@ struct NameTable {
     property(source, of: composite.owner, in: version)
   }
 
-  /// The names of fetch requests, each once ignoring case.
-  static func fetchRequests(_ sources: [String]) -> [String] {
-    var taken = Set<String>()
-    return sources.map { claim(valid($0), &taken) }
+  func fetchRequest(_ source: String) -> String {
+    if let name = requests[source] { return name }
+    preconditionFailure("the table has every fetch request: \(source)")
   }
 
   /// A name for an additional type.

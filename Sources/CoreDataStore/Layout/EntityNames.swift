@@ -86,8 +86,11 @@ struct EntityNames {
   private func convertedNames(_ entity: Entity) -> [String] {
     let renamed = [entity.renamed].compactMap(\.self).flatMap(StoreNames.convertedNames)
     let spelled = stored.filter { StoreNames.isSpelled(entity.name, as: $0) }
-    let numbered =
-      StoreNames.unnumberedEarlier(entity.renamed, in: model) + StoreNames.unnumberedOwn(entity.name, in: model)
-    return (StoreNames.convertedNames(entity.name) + spelled + renamed + numbered).filter { stored.contains($0) }
+    let own = StoreNames.unnumberedOwn(entity.name, in: model)
+    // The conversion numbers names that differ only in accents, because they are equal without them.
+    let accented = stored.filter { name in own.contains { StoreNames.isSpelled($0, as: name) } }
+    let numbered = StoreNames.unnumberedEarlier(entity.renamed, in: model) + own
+    return (StoreNames.convertedNames(entity.name) + spelled + accented + renamed + numbered)
+      .filter { stored.contains($0) }
   }
 }

@@ -35,11 +35,18 @@ struct StoreNames {
         }
         if given != nil { givenProperties.insert(property.number) }
         let known = Self.candidates(property.name, property.renamed, given).first { Self.isStored($0, columns, file) }
-        let spelled = columns.filter { $0.hasPrefix("Z") && !$0.hasPrefix("Z_") }.map { String($0.dropFirst()) }
-          .first { given == nil && Self.isSpelled(property.name, as: $0) }
+        let words = columns.filter { $0.hasPrefix("Z") && !$0.hasPrefix("Z_") }.map { String($0.dropFirst()) }
+        let spelled = words.first { given == nil && Self.isSpelled(property.name, as: $0) }
+        // The conversion numbers names that differ only in accents, because they are equal without them.
+        let unnumbered = given == nil ? Self.unnumberedOwn(property.name, in: model) : []
+        let accented = words.first { word in
+          unnumbered.contains { Self.isSpelled($0, as: word) }
+            && !entity.properties.contains { Self.capitals($0.name) == word }
+        }
         let numbered = Self.numberedNames(property, of: entity, in: model)
           .first { given == nil && Self.isStored($0, columns, file) }
-        properties[property.number] = known ?? spelled ?? numbered ?? earlierProperties[property.number]
+        properties[property.number] =
+          known ?? spelled ?? accented ?? numbered ?? earlierProperties[property.number]
       }
     }
   }
@@ -94,12 +101,14 @@ struct StoreNames {
   }
 
   /// The names of the app from which the conversion may have made a name by a number: `title` from `title_2`. The
-  /// number is that of the last version in which the part has the name, or distinguishes equal names, as in `id__2`.
+  /// number is that of the last version in which the part has the name, or distinguishes equal names, as in `id__2`
+  /// and `title_2__2`.
   static func unnumbered(_ name: String, _ versions: Range<Int>) -> [String] {
     guard let end = name.lastIndex(of: "_"), let number = Int(name[name.index(after: end)...]) else { return [] }
     let base = String(name[..<end])
-    guard versions.contains(number) || base.hasSuffix("_") else { return [] }
-    return [base] + convertedNames(base)
+    guard base.hasSuffix("_") else { return versions.contains(number) ? [base] + convertedNames(base) : [] }
+    let plain = String(base.dropLast())
+    return [base] + convertedNames(base) + convertedNames(plain) + unnumbered(plain, versions)
   }
 
   /// The names of the app for the earlier name of a part, if the conversion has changed it.
