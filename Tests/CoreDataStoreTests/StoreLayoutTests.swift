@@ -136,6 +136,58 @@ import Testing
     #expect(store.remarks.contains { $0.contains("which of the columns ZSIZE… belongs to it is not clear") })
   }
 
+  /// The model of an app that has moved a property from a parent to its children, or added it to a sibling.
+  private static let moved = """
+    {"format": 1, "name": "Moved", "version": 2, "entities": [
+      {"name": "GeographicRegion", "abstract": true},
+      {"name": "Continent", "parent": "GeographicRegion", "attributes": [
+        {"name": "size", "type": "integer", "optional": true}]},
+      {"name": "Country", "parent": "GeographicRegion", "attributes": [
+        {"name": "size", "type": "integer", "optional": true}]}
+    ]}
+    """
+
+  @Test func siblingsReadTheColumnOfTheirFormerParent() throws {
+    let fixture = try StoreFixture("Moody.moody", model: Self.moved)
+    try fixture.execute(
+      "ALTER TABLE ZGEOGRAPHICREGION ADD COLUMN ZSIZE INTEGER; UPDATE ZGEOGRAPHICREGION SET ZSIZE = Z_PK")
+    let store = try fixture.read()
+    #expect(try store.value("GeographicRegion 1", "size") == .integer(1))
+    #expect(try store.value("GeographicRegion 21", "size") == .integer(21))
+    #expect(!store.remarks.contains { $0.contains("size") || $0.contains("ZSIZE") })
+  }
+
+  /// The store is of a version in which the second entity alone had the property.
+  @Test func onlyColumnOfSiblingsBelongsToTheEntityOfItsRows() throws {
+    let fixture = try StoreFixture("Moody.moody", model: Self.moved)
+    try fixture.execute(
+      "ALTER TABLE ZGEOGRAPHICREGION ADD COLUMN ZSIZE INTEGER; UPDATE ZGEOGRAPHICREGION SET ZSIZE = 7 WHERE Z_ENT = 3")
+    let store = try fixture.read()
+    #expect(try store.value("GeographicRegion 21", "size") == .integer(7))
+    #expect(try store.content("GeographicRegion 1", "size") == nil)
+    #expect(
+      store.remarks.contains(
+        "Continent.size: the store has no column of this property: the values of ZSIZE are of another entity (0)"))
+  }
+
+  /// The former property of the parent is one of the countries only.
+  @Test func valuesOfOtherSubentitiesAreReported() throws {
+    let model = """
+      {"format": 1, "name": "Moved", "version": 2, "entities": [
+        {"name": "GeographicRegion", "abstract": true}, {"name": "Continent", "parent": "GeographicRegion"},
+        {"name": "Country", "parent": "GeographicRegion", "attributes": [
+          {"name": "size", "type": "integer", "optional": true}]}
+      ]}
+      """
+    let fixture = try StoreFixture("Moody.moody", model: model)
+    try fixture.execute(
+      "ALTER TABLE ZGEOGRAPHICREGION ADD COLUMN ZSIZE INTEGER; UPDATE ZGEOGRAPHICREGION SET ZSIZE = Z_PK")
+    let store = try fixture.read()
+    #expect(try store.value("GeographicRegion 21", "size") == .integer(21))
+    let remark = try #require(store.remarks.first { $0.contains("in other entities only than the store") })
+    #expect(remark.hasPrefix("GeographicRegion.ZSIZE: "))
+  }
+
   @Test func renamedEntityAndPropertyAreFound() throws {
     let model = """
       {"format": 1, "name": "Renamed", "version": 1, "entities": [

@@ -39,17 +39,24 @@ extension StoreLayout {
 
   mutating func addUnusedColumns() throws {
     for (index, table) in file.tables.enumerated() {
-      for (place, column) in table.columns.enumerated() where !usedColumns[index].contains(place) {
-        if isBookkeeping(column) { continue }
-        let numbers = columns.filter { file.entity($0.key)?.table == index && !$0.value.entity.isAbstract }.map(\.key)
+      for (place, column) in table.columns.enumerated() where !isBookkeeping(column) {
+        let present = columns.filter { file.entity($0.key)?.table == index && !$0.value.entity.isAbstract }
+        let users = present.filter { $0.value.reads(place) }
+        // The graph computes the values of a used column that no entity reads.
+        if usedColumns[index].contains(place), users.isEmpty { continue }
+        // A property may be one of some subentities only, and the app has had it in others.
+        let numbers = present.keys.filter { users[$0] == nil }
         let list = numbers.sorted().map(String.init).joined(separator: ", ")
         let rows = try file.database.statement(
           "SELECT count(*) FROM \(quoted(index)) WHERE typeof(\(StoreDatabase.quoted(column))) <> 'null' "
             + "AND Z_ENT IN (\(list))")
         guard try rows.step(), case .integer(let count) = rows.value(0), count > 0 else { continue }
         let (name, type) = describe(column, of: table)
-        remark(
-          name, "the model \(model.name) has no such property\(type): its values are not taken", Int(count))
+        let reason =
+          users.isEmpty
+          ? "the model \(model.name) has no such property\(type)"
+          : "the model \(model.name) has this property in other entities only than the store"
+        remark(name, "\(reason): its values are not taken", Int(count))
       }
     }
   }

@@ -23,6 +23,11 @@ package struct StoreLayout {
     let entity: Entity
     var attributes = [AttributeColumn]()
     var references = [ReferenceColumn]()
+
+    /// Whether rows are read from a column.
+    func reads(_ column: Int) -> Bool {
+      attributes.contains { $0.column == column } || references.contains { $0.column == column }
+    }
   }
 
   struct AttributeColumn {
@@ -239,12 +244,20 @@ package struct StoreLayout {
           + "column with --rename", 0)
       return nil
     }
-    let wanted = place == 0 ? base : base + String(place)
+    let holders = owners.count > 1 && !columns.contains(base + "1") ? try self.holders(of: base, owners, table) : []
+    // The app may have moved a property from a parent to its children, or have added it to a sibling, since the version
+    // of the store. Then there is one column, and its rows show whose it is.
+    let isOnly = holders.contains(owners[place].number)
+    if place == 0, !isOnly, !holders.isEmpty {
+      remark(name(property), "the store has no column of this property: the values of \(base) are of another entity", 0)
+      return nil
+    }
+    let wanted = isOnly || place == 0 ? base : base + String(place)
     guard let column = columns.firstIndex(of: wanted) else {
       remark(name(property), "the store has no column \(wanted) of this property", 0)
       return nil
     }
-    if owners.count > 1 {
+    if owners.count > 1, !isOnly {
       // The assignment of columns to entities is known only from examples, so the rows are checked against it.
       let rows = try file.database.statement(
         "SELECT DISTINCT Z_ENT FROM \(quoted(table)) WHERE \(StoreDatabase.quoted(wanted)) IS NOT NULL")
@@ -260,6 +273,21 @@ package struct StoreLayout {
     }
     usedColumns[table].insert(column)
     return column
+  }
+
+  /// The numbers of those entities that have rows with a value in a column, themselves or in their subentities.
+  private func holders(
+    of column: String, _ entities: [CoreDataFile.StoredEntity], _ table: Int
+  ) throws -> Set<Int64> {
+    var holders = Set<Int64>()
+    guard file.tables[table].columns.contains(column) else { return holders }
+    let rows = try file.database.statement(
+      "SELECT DISTINCT Z_ENT FROM \(quoted(table)) WHERE \(StoreDatabase.quoted(column)) IS NOT NULL")
+    while try rows.step() {
+      guard let number = rows.integer(0) else { continue }
+      for entity in entities where file.entity(number, isKindOf: entity.number) { holders.insert(entity.number) }
+    }
+    return holders
   }
 
   /// Another property of the entity that may have the same column. Core Data distinguishes names by case, and SQLite
