@@ -136,6 +136,58 @@ import Testing
     #expect(conversion.versions[1].entity(named: "Land")?.name == "Land")
   }
 
+  /// Core Data finds the value among the inherited properties of the object.
+  @Test func attributeThatMovesToAChildKeepsItsValues() throws {
+    let child = { (properties: String) in entity("C", properties, " parentEntity=\"P\"") }
+    let conversion = try convert(
+      entity("P", attribute("x", "String") + attribute("n", "Double") + attribute("d", "Date")) + child(""),
+      entity("P")
+        + child(
+          attribute("y", "String", " elementID=\"x\"") + attribute("n", "Integer 64") + attribute("d", "Boolean")),
+      current: "App 2")
+    let steps = try steps(conversion)
+    #expect(steps.contains("C.y becomes x") && steps.contains("C.n becomes integer(n)"), "\(steps)")
+    #expect(steps.contains("C.d is new, and empty"))
+    #expect(
+      conversion.lines == [
+        "changed: C.y: a migration takes the values of P.x in version 1",
+        "changed: C.n: a migration takes the values of P.n in version 1",
+        "left out: C.d: a migration does not keep the values of P.d in version 1",
+      ])
+  }
+
+  @Test func attributeThatMovesToTheParentIsReported() throws {
+    let conversion = try convert(
+      entity("P") + entity("C", attribute("x", "String"), " parentEntity=\"P\""),
+      entity("P", attribute("x", "String")) + entity("C", "", " parentEntity=\"P\""), current: "App 2")
+    #expect(try steps(conversion) == ["P.x is new, and empty", "C.x is removed, with its values"])
+    #expect(
+      conversion.lines == [
+        "left out: P.x: a migration does not keep the values of C.x in version 1"
+      ])
+  }
+
+  @Test func relationshipThatMovesIsReported() throws {
+    func text(_ parent: String, _ child: String, _ far: String) -> String {
+      entity("P", parent) + entity("C", child, " parentEntity=\"P\"") + entity("F", toMany("all", far, "f"))
+    }
+    let end = toOne("f", "F", "all")
+    let conversion = try convert(text(end, "", "P"), text("", end, "C"), current: "App 2")
+    #expect(
+      conversion.lines.contains("left out: C.f: a migration does not keep the values of P.f in version 1"),
+      "\(conversion.lines)")
+  }
+
+  /// The parent has the attribute under another name.
+  @Test func newAttributeOfAChildWithAFormerNameIsNew() throws {
+    let conversion = try convert(
+      entity("P", attribute("x", "String")) + entity("C", "", " parentEntity=\"P\""),
+      entity("P", attribute("y", "String", " elementID=\"x\""))
+        + entity("C", attribute("x", "String"), " parentEntity=\"P\""), current: "App 2")
+    #expect(try steps(conversion) == ["P.y was called x", "C.x is new, and empty"])
+    #expect(conversion.lines == [])
+  }
+
   /// The side that a file declares first stores the pairs; a new name must not change the side.
   @Test func renamedEntityKeepsThePairsOfManyToMany() throws {
     let conversion = try convert(

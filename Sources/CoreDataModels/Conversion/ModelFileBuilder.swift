@@ -114,7 +114,8 @@ struct ModelFileBuilder {
   private var mappings: [JSON.Member] {
     guard let previous else { return [] }
     let members = draft.entities.flatMap { memberMappings(of: $0, previous.draft, previous.links) }
-    return members
+    let moved = draft.entities.flatMap { movedMappings(of: $0, previous.draft, previous.links) }
+    return members + moved
       + draft.entities.flatMap { entity in
         entity.attributes.compactMap { attribute -> JSON.Member? in
           guard let function = attribute.mapping, let owner = previous.links.entities[entity.source],
@@ -125,6 +126,17 @@ struct ModelFileBuilder {
           return .init("\(names.entity(entity.source, in: number)).\(target)", .string("\(function)(\(source))"))
         }
       }
+  }
+
+  /// The mappings of attributes that a parent has declared in the previous version.
+  private func movedMappings(of entity: EntityDraft, _ old: VersionDraft, _ links: VersionLinks) -> [JSON.Member] {
+    entity.attributes.compactMap { attribute -> JSON.Member? in
+      guard let before = links.parentAttribute(before: attribute, of: entity, from: old, to: draft) else { return nil }
+      let source = names.property(before.attribute.source, of: before.entity.source, in: old.number)
+      guard let expression = attribute.expression(of: before.attribute, source) else { return nil }
+      let target = names.property(attribute.source, of: entity.source, in: number)
+      return JSON.Member("\(names.entity(entity.source, in: number)).\(target)", .string(expression))
+    }
   }
 
   /// The mappings of members whose earlier full names `renamed` can't state.

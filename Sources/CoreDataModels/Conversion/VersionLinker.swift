@@ -68,6 +68,12 @@ struct VersionLinker {
     reportIdentifiers(of: index)
     reportMappings(index)
     reportComposites(index)
+    for move in moves(index) {
+      let verb = move.isKept ? "takes" : "does not keep"
+      logs[index].add(
+        move.isKept ? .changed : .leftOut, move.place, move.subject,
+        "a migration \(verb) the values of \(move.source) in version \(index)")
+    }
   }
 
   /// Keeps the order of the previous version, which decides the side of a many-to-many that stores the pairs.
@@ -248,15 +254,8 @@ struct VersionLinker {
       let name = links[index].properties["\(entity.source).\(attribute.source)"],
       let before = owner.attributes.first(where: { $0.source == name }), before.type != attribute.type
     else { return nil }
-    let sources = Self.conversions[attribute.type, default: []]
-    return sources.contains(before.type) ? attribute.type : nil
+    return attribute.converts(before) ? attribute.type : nil
   }
-
-  /// The types whose values a function converts, by the type that it returns.
-  private static let conversions: [String: Set<String>] = [
-    "integer": ["double", "decimal", "string"], "double": ["decimal", "string"], "decimal": ["double", "string"],
-    "uuid": ["string"],
-  ]
 
   private mutating func reportMappings(_ index: Int) {
     for entity in drafts[index].entities {
@@ -277,6 +276,7 @@ struct VersionLinker {
     let reason =
       index == 0
       ? "the bundle has no earlier version" : "version \(index) has no such part, or another part comes from it"
+    let moved = Set(moves(index).map(\.subject))
     for entity in drafts[index].entities {
       if let identifier = entity.identifier, identifier != entity.source,
         links[index].entities[entity.source] == nil, !separated[index].contains(entity.source)
@@ -289,7 +289,7 @@ struct VersionLinker {
       for (source, identifier, place) in parts {
         let part = "\(entity.source).\(source)"
         guard let identifier, identifier != source, links[index].properties[part] == nil,
-          !separated[index].contains(part)
+          !separated[index].contains(part), !moved.contains(part)
         else { continue }
         logs[index].leaveOut(place, part, "the renaming identifier \(identifier): \(reason)")
       }
