@@ -124,6 +124,17 @@ import Testing
     #expect(try steps(conversion) == ["A.c.y is new, and empty"])
   }
 
+  /// A composite of a model file has attributes, and this one has none that are stored.
+  @Test func attributeOfAnEmptyCompositeIsLeftOut() throws {
+    let conversion = try convert(version(use("c") + attribute("x"), attribute("t", " transient=\"YES\"")))
+    #expect(conversion.versions[0].entities[0].properties.map(\.name) == ["x"])
+    #expect(
+      Set(conversion.lines) == [
+        "left out: A.c: an attribute of a composite without attributes", "left out: C: a composite without attributes",
+        "left out: C.t: a composite has no transient attributes",
+      ])
+  }
+
   /// The conversion makes the attributes of an inner composite members of the outer one.
   @Test func memberOfAnInnerCompositeIsFollowed() throws {
     func text(_ member: String) -> String {

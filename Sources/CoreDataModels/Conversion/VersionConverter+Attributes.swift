@@ -23,6 +23,10 @@ extension VersionConverter {
       source: attribute.name, type: type, sourceType: attribute.type, identifier: attribute.renamingIdentifier,
       place: attribute.place, isOptional: attribute.isOptional)
     if source == .composite {
+      guard draft.composites.contains(where: { $0.source == attribute.composite }) else {
+        log.leaveOut(attribute.place, subject, "an attribute of a composite without attributes")
+        return nil
+      }
       converted.composite = attribute.composite
       leaveOutSettings(of: attribute, subject, Array(attribute.settings.keys), because: "its attributes may have it")
       leaveOutMarks(of: attribute, subject)
