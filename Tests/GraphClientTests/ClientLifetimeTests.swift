@@ -92,7 +92,8 @@ extension FixtureModel: ServedModel {
 
   @Test func bodyThatReturnsAtCancellationHasItsValueReturned() async throws {
     try await ServedGraph.serve { graph in
-      #expect(try await valueOfCancelledScope(at: graph.address, isSaved: true) == 7)
+      let value = try await valueOfCancelledScope(at: graph.address, isSaved: true)
+      #expect(value == 7)
     }
   }
 
