@@ -179,10 +179,11 @@ public final class GraphClient {
 
   /// Connects, and closes the client when the body returns or throws, or its task is cancelled.
   ///
-  /// A cancellation closes the client at once: requests of the body that wait are refused, and the call throws
+  /// A cancellation closes the client: requests of the body that wait are refused, and the call throws
   /// `CancellationError`. A body that returns anyway has its value returned if the server has confirmed all of its
-  /// edits; otherwise they are lost, and the call throws `CancellationError`. Without a cancellation, edits that the
-  /// body leaves unsaved are lost, as with `close`.
+  /// edits; otherwise the call throws `CancellationError`. Unsaved edits are then lost, and a save that was not
+  /// answered may have been committed. Without a cancellation, edits that the body leaves unsaved are lost, as with
+  /// `close`.
   /// - Throws: `ConnectFailure`, `SecurityFailure` or `Refusal` of the connection, and any error of the body.
   @discardableResult
   public static func withClient<Result>(

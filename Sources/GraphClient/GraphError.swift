@@ -148,8 +148,9 @@ extension GraphError: CustomStringConvertible {
     case .conflict(let values, _): Self.sentence(values)
     case .invalid(let violations), .notUnique(let violations): Self.sentence(violations)
     case .denied(let objects):
-      "the object can't be deleted: \(objects.count == 1 ? "another object refers" : "\(objects.count) objects refer")"
-        + " to it; delete or change them first"
+      objects.count == 1
+        ? "the object can't be deleted: another object refers to it; delete or change that object first"
+        : "the object can't be deleted: \(objects.count) objects refer to it; delete or change them first"
     case .notFound(let sentence), .notAllowed(let sentence), .unavailable(let sentence): sentence
     case .cancelled: "the request was cancelled"
     }

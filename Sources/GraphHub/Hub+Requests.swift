@@ -39,8 +39,13 @@ extension Hub {
     case .close: end(session, Refusal(.unavailable, "goodbye"), &actions)
     case .more(let request):
       if let ticket = session.reads[request] { actions.append(.continueRead(ticket)) }
-    // Handled on arrival, because the waiting requests may wait for the cancelled one.
+    // Both are handled on arrival: the waiting requests may wait for the read that is ended, such as that of a query's
+    // first result.
     case .cancel(let request): cancel(request, session, &actions)
+    case .unsubscribe(let query):
+      drop(session.presentNumber(of: query), session, &actions)
+      sender.send(ToClient(message.request, .unsubscribed(query: query)), to: session, &actions)
+      executeWaiting(session, &actions)
     case .presence(let state): presence.publish(state, of: session, message.request, &sender, &actions)
     // Rows are staged immediately, ahead of the waiting requests: the batch that needs them is requested later.
     case .batchRows(let rows): stage(rows, session, message.request, &actions)
@@ -169,12 +174,9 @@ extension Hub {
         actions.append(.statistics(ticket))
       case .browserLogin(let user): try requestCode(for: user, session, message.request, &actions)
       case .subscribe(let subscribe): try self.subscribe(subscribe, session, message.request, &actions)
-      case .unsubscribe(let query):
-        drop(session.presentNumber(of: query), session, &actions)
-        sender.send(ToClient(message.request, .unsubscribed(query: query)), to: session, &actions)
       case .moveWindow(let query, let offset, let limit):
         try moveWindow(session.presentNumber(of: query), offset, limit, session, message.request, &actions)
-      case .hello, .ping, .close, .more, .cancel, .presence, .batchRows:
+      case .hello, .ping, .close, .more, .cancel, .unsubscribe, .presence, .batchRows:
         assertionFailure("this message is handled on arrival and never waits")
       default:
         try invariant(message.body.readsStore, "the other messages are answered by a reader of the store")
@@ -306,11 +308,10 @@ extension Hub {
 }
 
 extension ToServer.Body {
-  /// Whether a client may cancel the message while it waits. A client keeps a save until it is answered, and ending a
-  /// query takes no time.
+  /// Whether a client may cancel the message while it waits. A client keeps a save until it is answered.
   fileprivate var canBeCancelled: Bool {
     switch self {
-    case .commit, .undo, .restore, .unsubscribe: false
+    case .commit, .undo, .restore: false
     default: true
     }
   }

@@ -69,6 +69,7 @@ open class ManagedObject {
   /// Whether the object is inserted, deleted or edited here, and not confirmed.
   public var hasChanges: Bool {
     state.registerRead()
+    if context.isDeletedInParent(state) { return false }
     return state.isInserted || !state.edits.isEmpty || context.isUnconfirmedDelete(state)
   }
 

@@ -248,10 +248,15 @@ extension ObjectContext {
   /// Whether `save` would send anything. Edits of deleted objects do not count.
   public var hasChanges: Bool {
     dirty.values.contains { state in
-      // A child can't change an object that its parent has deleted.
-      if state.parentState?.isDeleted == true { return false }
+      if isDeletedInParent(state) { return false }
       return state.isInserted && state.sent.isEmpty || isUnsavedDelete(state) || !state.edits.isEmpty
     }
+  }
+
+  /// Whether a parent of this context has deleted the object, so that this context can't change it.
+  func isDeletedInParent(_ state: ObjectState) -> Bool {
+    guard let parent = state.parentState else { return false }
+    return parent.isDeleted || isDeletedInParent(parent)
   }
 
   /// Whether there are changes that the server has not confirmed: unsaved ones, and those of unanswered saves.

@@ -45,6 +45,21 @@ import Testing
     }
   }
 
+  /// Twenty at a time, which is more than the server reads at once.
+  @Test func thousandFirstResultsOfEndedLoopsLeaveNothing() async throws {
+    try await Self.serve { graph, client in
+      for _ in 0..<50 {
+        let loops = (0..<20).map { _ in
+          Task { @MainActor in for try await _ in client.live(Project.self) {} }
+        }
+        await Task.yield()
+        for loop in loops { loop.cancel() }
+        for loop in loops { try await loop.value }
+      }
+      try await Self.expectIdle(graph, client)
+    }
+  }
+
   /// The resident memory of this process, client and server alike, in bytes.
   private static func residentMemory() throws -> Int {
     let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)

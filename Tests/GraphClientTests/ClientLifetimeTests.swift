@@ -71,6 +71,23 @@ extension FixtureModel: ServedModel {
     }
   }
 
+  @Test func liveLoopInCancelledScopeEndsWithoutAnError() async throws {
+    try await ServedGraph.serve { graph in
+      let address = graph.address
+      let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+      let scope = Task { @MainActor in
+        try await FixtureModel.withClient(to: address, author: "ann") { client in
+          for try await _ in client.live(Project.self) { begin.yield() }
+          return 7
+        }
+      }
+      for await _ in begun { break }
+      scope.cancel()
+      let value = try await scope.value
+      #expect(value == 7)
+    }
+  }
+
   /// Inserts a project in a scope, cancels the scope's task, and lets its body return 7.
   private func valueOfCancelledScope(at address: ServerAddress, isSaved: Bool) async throws -> Int {
     let (begun, begin) = AsyncStream.makeStream(of: Void.self)

@@ -31,7 +31,7 @@ import Testing
       case .conflict:
         "bob changed title of Project meanwhile; fetch again and repeat the edit, or save under another policy"
       case .invalid, .unique: "a title"
-      case .denied: "the object can't be deleted: another object refers to it; delete or change them first"
+      case .denied: "the object can't be deleted: another object refers to it; delete or change that object first"
       case .notFound, .malformed, .limit, .pruned, .unavailable, .notAllowed: "a sentence"
       case .cancelled: "the request was cancelled"
       }

@@ -116,6 +116,19 @@ import Testing
     #expect(script.hub.openReads == 0)
   }
 
+  /// A client that has ended a query requests no further chunk of its first result.
+  @Test func endedQueryMakesRoomForWaitingRequests() throws {
+    var script = try opened()
+    let subscribe = Subscribe(entity: script.note.number)
+    for number in 1...16 {
+      #expect(try script.send(.subscribe(subscribe), 1) == ["1 < query \(number)", "read #\(number) for 1"])
+    }
+    #expect(try script.send(.fetch(Fetch(entity: script.note.number)), 1) == [])
+    #expect(try script.send(.unsubscribe(query: 3), 1) == ["cancel #3", "1 < query 3 ended", "read #17 for 1"])
+    #expect(script.hub.counts == (1, 15))
+    #expect(script.hub.openReads == 16)
+  }
+
   @Test func cancelledWindowEndsWhileItsOrderIsRead() throws {
     var script = try opened()
     let window = Subscribe.Window(sort: "-created", offset: 0, limit: 3)

@@ -49,6 +49,18 @@ public struct LiveSequence<Object: ManagedObject>: AsyncSequence {
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> LiveSnapshot<Object>? {
+      do {
+        return try await nextSnapshot(isolation: actor)
+      } catch {
+        // A cancellation may also have closed the client, which then refuses the query.
+        if Task.isCancelled { return nil }
+        throw error
+      }
+    }
+
+    private mutating func nextSnapshot(
+      isolation actor: isolated (any Actor)?
+    ) async throws -> LiveSnapshot<Object>? {
       var running: Running
       switch state {
       case .idle(let start): running = try start()

@@ -6,10 +6,14 @@ import GraphWire
 /// Fetches in their wire form, which the typed fetches use. Tools build them from texts.
 extension GraphReader {
   /// A fetch in its wire form.
+  /// - Parameter limit: the most objects or rows; nil for all of them. It is not negative.
   public func wireFetch(
     _ entity: Entity, _ predicate: GraphPredicate = .always, _ sort: [SortKey] = [], _ limit: Int? = nil,
     _ offset: Int = 0, _ after: FetchCursor? = nil, at revision: Revision? = nil
   ) -> Fetch {
+    precondition(limit.map { $0 >= 0 } != false, "the limit of a fetch is not negative")
+    // A limit of 0 means all of them in a message.
+    let predicate = limit == 0 ? .never : predicate
     var fetch = Fetch(
       entity: entity.number, predicate: predicate == .always ? "" : predicate.text(in: context.model),
       sort: sort.text(in: context.model), offset: UInt64(offset), at: revision)

@@ -210,11 +210,12 @@ final class BatchWriter {
     for conflict in conflicts where conflict.kind == .deleted && knownDeletedTargets.insert(conflict.id).inserted {
       deletedTargets.append(conflict)
     }
-    guard deletedTargets.count > Batch.maximumDeletedTargets else { return }
-    throw Refusal(
-      .conflict,
-      "the batch refers to more than \(Batch.maximumDeletedTargets) deleted objects; remove these references",
-      conflicts: Array(deletedTargets.prefix(Batch.maximumViolations)))
+    if deletedTargets.count > Batch.maximumDeletedTargets {
+      throw Refusal(
+        .conflict,
+        "the batch refers to more than \(Batch.maximumDeletedTargets) deleted objects; remove these references",
+        conflicts: Array(deletedTargets.prefix(Batch.maximumViolations)))
+    }
   }
 
   func refuseIfViolated() throws {

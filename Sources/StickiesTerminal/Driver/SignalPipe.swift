@@ -71,8 +71,8 @@ enum SignalPipe {
   /// the last time, so each signal that asks the program to end is either read by the driver or ends the program here.
   private static func receive(_ number: CInt) {
     send(UInt8(truncatingIfNeeded: number))
-    guard isReleased.load(ordering: .sequentiallyConsistent) else { return }
-    if number == SIGINT || number == SIGTERM || number == SIGHUP { SignalExit.end(by: number) }
+    let isEnding = number == SIGINT || number == SIGTERM || number == SIGHUP
+    if isEnding, isReleased.load(ordering: .sequentiallyConsistent) { SignalExit.end(by: number) }
   }
 
   /// Restores the default actions; after a hangup, SIGHUP is ignored. The caller reads the pipe once more afterwards,
