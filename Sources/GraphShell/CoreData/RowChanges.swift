@@ -37,7 +37,7 @@ struct RowChanges {
   let names: [EntityNumber: Set<String>]
   /// The properties that had other names in earlier versions, by these names.
   let successors: [String: [Property]]
-  /// The rows that are not taken.
+  /// The rows that are not taken. Those with an object from an earlier import keep it.
   private(set) var rejected = Set<RowKey>()
   /// The rows that wait until others have released their unique keys, and those that refer to such a new row.
   private(set) var postponed = Set<RowKey>()
@@ -221,6 +221,8 @@ struct RowChanges {
       for (property, content) in contents where !isExcluded(property, key) && !isAssigned(property) {
         let sent = self.known(property, row, known.row)
         guard (sent == nil) == (part == .unknown) else { continue }
+        // What the app has not changed stays, also if a row that it refers to is not taken now.
+        if self.sum(content, property) == sent { continue }
         let resolved = resolve(content, property) { objectID(of: $0, mapping, property) }
         if resolved.lost.contains(where: postponed.contains) {
           postponed.insert(key)
@@ -269,7 +271,8 @@ struct RowChanges {
   // MARK: - Values
 
   private func objectID(of key: RowKey, _ mapping: ImportMapping, _ property: Property) -> ObjectID? {
-    guard !rejected.contains(key), existing.contains(key), let relationship = property.relationship else { return nil }
+    // A row whose update is refused keeps its object. A new row that is refused is not in the mapping.
+    guard existing.contains(key), let relationship = property.relationship else { return nil }
     return mapping.rows[mappingKey(key)].map { ObjectID(key: $0.id, entity: relationship.destination) }
   }
 

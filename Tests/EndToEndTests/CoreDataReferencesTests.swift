@@ -1,0 +1,62 @@
+import Foundation
+import GraphModel
+import GraphTesting
+import Testing
+
+/// `stickies graph import --core-data` with references to rows that are refused, and to objects that the graph no
+/// longer has.
+@Suite struct CoreDataReferencesTests {
+  /// The app with the notes, and a model with changes.
+  private func app(_ changes: (String, String)...) throws -> CoreDataApp {
+    var model = try String(contentsOfFile: Fixtures.root + "/Schema/CoreDataStores/Notes.json", encoding: .utf8)
+    for (from, to) in changes {
+      #expect(model.contains(from))
+      model = model.replacingOccurrences(of: from, with: to)
+    }
+    return try CoreDataApp("Notes.sqlite", model: model)
+  }
+
+  private static let tag = #"{"name": "IDMTag","#
+
+  private func note(_ name: String, _ app: CoreDataApp, place: SourceLocation = #_sourceLocation) throws -> JSON {
+    try app.object("IDMNote", "uniqueIdentifier == \"\(name)\"", place: place)
+  }
+
+  /// A row whose update is refused keeps its object, and so do the references to it.
+  @Test(arguments: ["taken key", "missing value"])
+  func referencesToRowsWithARefusedUpdateStay(cause: String) throws {
+    let app = try app((Self.tag, Self.tag + #" "unique": [["text"]],"#))
+    #expect(try app.counts() == ["imported": 9])
+    if cause == "taken key" {
+      #expect(try app.daemon.run("graph", "insert", "IDMTag", "text=crimson").status == 0)
+      try app.change("UPDATE ZIDMTAG SET ZTEXT = 'crimson' WHERE Z_PK = 1")
+    } else {
+      try app.change("UPDATE ZIDMTAG SET ZTEXT = NULL WHERE Z_PK = 1")
+    }
+    // One note has another text, and another one has the tag now.
+    try app.change("UPDATE ZIDMNOTE SET ZTEXT = 'edited' WHERE Z_PK = 1; INSERT INTO Z_2TAGS VALUES (4, 1)")
+    #expect(try app.counts() == ["changed": 2, "unchanged": 6, "skipped": 1])
+    let first = try note("n1", app)
+    #expect(first["text"] == .string("edited"))
+    #expect(Set(try app.members(first, "tags", "text")) == ["red", "blue"])
+    #expect(try app.members(note("n4", app), "tags", "text") == ["red"])
+    #expect(try app.counts() == ["unchanged": 8, "skipped": 1])
+    #expect(app.daemon.stop() == 0)
+  }
+
+  /// The required reference has not changed, so that it does not keep the other values from being taken.
+  @Test func requiredReferenceToARowWithARefusedUpdateStays() throws {
+    let app = try app(
+      (#""destination": "IDMMediaFile","#, #""destination": "IDMMediaFile", "optional": false,"#))
+    try app.change("UPDATE ZIDMNOTE SET ZIMAGEFILE = 1 WHERE ZIMAGEFILE IS NULL")
+    #expect(try app.counts() == ["imported": 9])
+    let before = try note("n1", app)["imageFile"]
+    try app.change(
+      "UPDATE ZIDMMEDIAFILE SET ZUNIQUEIDENTIFIER = NULL WHERE Z_PK = 1; UPDATE ZIDMNOTE SET ZTEXT = 'edited' WHERE Z_PK = 1"
+    )
+    #expect(try app.counts() == ["changed": 1, "unchanged": 7, "skipped": 1])
+    let after = try note("n1", app)
+    #expect(after["text"] == .string("edited") && after["imageFile"] == before)
+    #expect(app.daemon.stop() == 0)
+  }
+}
