@@ -171,6 +171,30 @@ import Testing
     #expect(app.daemon.stop() == 0)
   }
 
+  /// The value can't be read, or the model does not allow it.
+  @Test func valueThatCanNotBeTakenLeavesTheEarlierOne() throws {
+    let text = "{\"name\": \"text\", \"type\": \"string\", \"optional\": true"
+    var model = try String(contentsOfFile: Fixtures.root + "/Schema/CoreDataStores/Notes.json", encoding: .utf8)
+    #expect(model.contains(text))
+    model = model.replacingOccurrences(of: text, with: text + ", \"maximumLength\": 40")
+    let app = try CoreDataApp("Notes.sqlite", model: model)
+    #expect(try app.counts() == ["imported": 9])
+    try app.change(
+      """
+      UPDATE ZIDMNOTE SET ZTEXT = x'FF00' WHERE Z_PK = 1;
+      UPDATE ZIDMNOTE SET ZTEXT = printf('%.*c', 41, 'x') WHERE Z_PK IN (2, 4)
+      """)
+    for _ in 0..<2 {
+      let result = try app.run()
+      for line in ["1 with the earlier text", "2 with the earlier text", "4 without text"] {
+        #expect(result.lines.contains { $0.hasPrefix("imported IDMNote \(line): ") }, "\(result.output)")
+      }
+    }
+    #expect(
+      try app.object("IDMNote", "uniqueIdentifier == \"n1\"")["text"] == .string("Epoch: 2001-01-01T00:00:00Z"))
+    #expect(app.daemon.stop() == 0)
+  }
+
   @Test func appWinsOverAnotherClientExceptWithADelete() throws {
     let app = try CoreDataApp("Notes.sqlite")
     #expect(try app.counts() == ["imported": 9])

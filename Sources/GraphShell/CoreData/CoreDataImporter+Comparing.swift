@@ -46,9 +46,9 @@ extension CoreDataImporter {
       }
       pairs.add(row)
       for problem in row.problems {
-        report.omit(
-          problem.property.name, of: changes.reportKey(key), row.entity.name, problem.reason,
-          isReplaced: problem.isReplaced)
+        omit(
+          problem.property, of: key, row.entity, problem.reason, problem.isReplaced ? .other : nil,
+          isNew: retaken.contains(key))
       }
       let place = changes.mappingKey(key)
       if let known = mapping.mapping.rows[place], !retaken.contains(key) {
@@ -74,8 +74,8 @@ extension CoreDataImporter {
     // Until the references are made again, an interrupted import or a refused row must not let them be forgotten.
     try mapping.record(renewed + retaken.sorted().map { .gone(changes.mappingKey($0)) })
     for found in pairs.contradictions where changes.exclude(found.property.number, of: found.key) {
-      report.omit(
-        found.property.name, of: changes.reportKey(found.key), found.entity,
+      omit(
+        found.property, of: found.key, found.entity,
         "\(reader.name(found.target)) refers to \(reader.name(found.other)) instead")
     }
     reportUnmatched(unmatched)
@@ -171,14 +171,14 @@ private struct MutualReferences {
   /// A reference to a row that refers to another one.
   struct Contradiction {
     let key: RowKey
-    let entity: String
+    let entity: Entity
     let property: Property
     let target: RowKey
     let other: RowKey
   }
 
   private let model: Model
-  private var targets = [Side: (target: RowKey, entity: String)]()
+  private var targets = [Side: (target: RowKey, entity: Entity)]()
 
   init(_ model: Model) { self.model = model }
 
@@ -187,7 +187,7 @@ private struct MutualReferences {
       guard case .reference(let target?) = content, let relationship = property.relationship,
         model.inverse(of: relationship).relationship?.isToMany == false
       else { continue }
-      targets[Side(property: property.number, key: row.key)] = (target, row.entity.name)
+      targets[Side(property: property.number, key: row.key)] = (target, row.entity)
     }
   }
 

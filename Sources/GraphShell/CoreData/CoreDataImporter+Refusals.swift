@@ -95,8 +95,23 @@ extension CoreDataImporter {
       !(property.requiresMember && item.change.kind == .insert),
       changes.exclude(property.number, of: item.key)
     else { return false }
-    report.omit(property.name, of: changes.reportKey(item.key), item.row.entity, reason)
+    omit(property, of: item.key, entity, reason)
     return true
+  }
+
+  /// Reports a value that was not taken.
+  /// - Parameters:
+  ///   - substitute: what the object has instead; nil for the value of an earlier import, or none.
+  ///   - isNew: whether the row gets a new object, which has no earlier value.
+  func omit(
+    _ property: Property, of key: RowKey, _ entity: Entity, _ reason: String,
+    _ substitute: ImportReport.Substitute? = nil, isNew: Bool = false
+  ) {
+    let known = isNew ? nil : mapping.mapping.rows[changes.mappingKey(key)]
+    let sum = known.flatMap { changes.known(property, entity, $0.row) }
+    let hasEarlier = sum.map { $0 != ImportMapping.Row.empty } == true
+    report.omit(
+      property.name, of: changes.reportKey(key), entity.name, reason, substitute ?? (hasEarlier ? .earlier : .none))
   }
 
   // MARK: - Unique keys

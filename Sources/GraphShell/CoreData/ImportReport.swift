@@ -11,8 +11,17 @@ struct ImportReport {
     /// The property that is missing; nil if the whole row is.
     let property: String?
     let reason: String
-    /// Whether the property has another value, and not none.
-    var isReplaced = false
+    var substitute = Substitute.none
+  }
+
+  /// What an object has instead of a value that was not taken.
+  enum Substitute {
+    /// Null, no object, or the default of a required attribute of a new object.
+    case none
+    /// Another value of the row.
+    case other
+    /// The value that an earlier import has sent.
+    case earlier
   }
 
   var inserted = 0
@@ -69,12 +78,12 @@ struct ImportReport {
   }
 
   /// Records that a row was taken without a value.
-  /// - Parameter isReplaced: whether it was taken with another value.
+  /// - Parameter substitute: what its object has instead.
   mutating func omit(
-    _ property: String, of row: ImportMapping.Key, _ entity: String, _ reason: String, isReplaced: Bool = false
+    _ property: String, of row: ImportMapping.Key, _ entity: String, _ reason: String, _ substitute: Substitute = .none
   ) {
     let known = entries(of: row)
-    let entry = Entry(row: row, entity: entity, property: property, reason: reason, isReplaced: isReplaced)
+    let entry = Entry(row: row, entity: entity, property: property, reason: reason, substitute: substitute)
     // The row is not taken at all, or the value was reported.
     if known.contains(where: { $0.property == nil || $0 == entry }) { return }
     if let place = entriesByRow[row]?.place {
@@ -107,7 +116,7 @@ struct ImportReport {
       let name = entry.entity == entry.row.root ? entry.entity : "\(entry.entity) (\(entry.row.root))"
       let row = "\(name) \(entry.row.key)"
       guard let property = entry.property else { return "skipped \(row): \(entry.reason)" }
-      return "imported \(row) \(entry.isReplaced ? "with another" : "without") \(property): \(entry.reason)"
+      return "imported \(row) \(entry.substitute.words) \(property): \(entry.reason)"
     }
     let more = count - shown.count
     return shown + (more > 0 ? ["… and \(more) more; --report FILE writes all of them"] : [])
@@ -128,6 +137,17 @@ struct ImportReport {
     ]
     return counts.map { JSON.Member($0.0, .integer(Int64($0.1))) }
       + [.init("problems", .array(entries.prefix(Self.maximumEntries).map(\.json)))]
+  }
+}
+
+extension ImportReport.Substitute {
+  /// The words before the name of the property.
+  fileprivate var words: String {
+    switch self {
+    case .none: "without"
+    case .other: "with another"
+    case .earlier: "with the earlier"
+    }
   }
 }
 

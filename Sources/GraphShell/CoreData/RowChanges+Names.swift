@@ -4,11 +4,11 @@ import GraphModel
 /// The names of values in the mapping, after the app or the model has renamed properties.
 extension RowChanges {
   /// The checksum of the last value that was sent, also under the property's earlier name; nil if none was.
-  func known(_ property: Property, _ row: SourceRow, _ sent: ImportMapping.Row) -> UInt64? {
+  func known(_ property: Property, _ entity: Entity, _ sent: ImportMapping.Row) -> UInt64? {
     if let sum = sent.sums[property.name] {
       // The name may have belonged to a property that has another name now.
       let isOfOther = successors[property.name, default: []].contains { other in
-        other.number != property.number && row.entity.property(other.number) != nil && sent.sums[other.name] == nil
+        other.number != property.number && entity.property(other.number) != nil && sent.sums[other.name] == nil
       }
       return isOfOther ? nil : sum
     }
@@ -34,7 +34,7 @@ extension RowChanges {
     var record = sent
     record.entity = row.entity.name
     record.sums = sent.sums.filter { !isName($0.key, of: row.entity) }
-    for property in row.entity.properties { record.sums[property.name] = known(property, row, sent) }
+    for property in row.entity.properties { record.sums[property.name] = known(property, row.entity, sent) }
     return record
   }
 

@@ -219,7 +219,7 @@ struct RowChanges {
       var edits = [Edit]()
       var missing = [LostReference]()
       for (property, content) in contents where !isExcluded(property, key) && !isAssigned(property) {
-        let sent = self.known(property, row, known.row)
+        let sent = self.known(property, row.entity, known.row)
         guard (sent == nil) == (part == .unknown) else { continue }
         // What the app has not changed stays, also if a row that it refers to is not taken now.
         if self.sum(content, property) == sent { continue }
@@ -255,7 +255,7 @@ struct RowChanges {
   func differs(_ row: SourceRow, from sent: ImportMapping.Row) -> Bool {
     (row.fields + lists(of: row)).contains { property, content in
       if isAssigned(property) { return false }
-      guard let known = known(property, row, sent) else { return !content.isEmpty }
+      guard let known = known(property, row.entity, sent) else { return !content.isEmpty }
       return sum(content, property) != known
     }
   }

@@ -62,9 +62,13 @@ import Testing
     #expect(refusal?.code == .unavailable)
   }
 
-  @Test func replacedValueIsNamed() {
+  @Test func valueOfTheObjectIsNamed() {
     var report = ImportReport()
-    report.omit("born", of: key(1), "Car", "it is too early", isReplaced: true)
-    #expect(report.lines == ["imported Car 1 with another born: it is too early"])
+    report.omit("born", of: key(1), "Car", "it is too early", .other)
+    report.omit("size", of: key(1), "Car", "it is too large", .earlier)
+    #expect(
+      report.lines == [
+        "imported Car 1 with another born: it is too early", "imported Car 1 with the earlier size: it is too large",
+      ])
   }
 }
