@@ -59,4 +59,64 @@ import Testing
     #expect(after["text"] == .string("edited") && after["imageFile"] == before)
     #expect(app.daemon.stop() == 0)
   }
+  /// The new row is refused, and the object can't be without a reference.
+  @Test func requiredReferenceToARefusedRowLeavesTheEarlierOne() throws {
+    let app = try app(
+      (#""destination": "IDMMediaFile","#, #""destination": "IDMMediaFile", "optional": false,"#))
+    try app.change("UPDATE ZIDMNOTE SET ZIMAGEFILE = 1 WHERE ZIMAGEFILE IS NULL")
+    #expect(try app.counts() == ["imported": 9])
+    let before = try note("n1", app)["imageFile"]
+    try app.change(
+      """
+      INSERT INTO ZIDMMEDIAFILE SELECT 9, 1, 1, NULL, ZDATA FROM ZIDMMEDIAFILE WHERE Z_PK = 1;
+      UPDATE ZIDMNOTE SET ZTEXT = 'edited', ZIMAGEFILE = 9 WHERE Z_PK = 1
+      """)
+    let result = try app.run()
+    #expect(
+      result.lines.contains(
+        "imported IDMNote 1 with the earlier imageFile: IDMMediaFile 9 was not imported"), "\(result.output)")
+    #expect(result.lines.contains("imported 0, changed 1, unchanged 8, skipped 1, incomplete 1"), "\(result.output)")
+    let after = try note("n1", app)
+    #expect(after["text"] == .string("edited") && after["imageFile"] == before)
+    #expect(app.daemon.stop() == 0)
+  }
+
+  /// Each run names them, and none commits again what has not changed.
+  @Test func referencesToDeletedObjectsAreLeftOut() throws {
+    let app = try app()
+    #expect(try app.counts() == ["imported": 9])
+    let deleted = [("IDMTag", "text == \"unused\""), ("IDMMediaFile", "uniqueIdentifier == \"media-big\"")]
+    for (entity, predicate) in deleted {
+      let id = try #require(try app.object(entity, predicate)["id"]?.stringValue)
+      #expect(try app.daemon.run("graph", "delete", id).status == 0)
+    }
+    try app.change(
+      "UPDATE ZIDMNOTE SET ZIMAGEFILE = 2 WHERE Z_PK = 1; INSERT INTO Z_2TAGS VALUES (4, 1), (4, 7), (5, 7)")
+    let first = try app.run()
+    for line in ["1 without imageFile: the object of IDMMediaFile 2", "4 without tags: the object of IDMTag 7"] {
+      #expect(first.lines.contains("imported IDMNote \(line) was deleted in the graph"), "\(first.output)")
+    }
+    #expect(first.lines.contains("imported 0, changed 2, unchanged 5, skipped 0, incomplete 3"), "\(first.output)")
+    #expect(try note("n1", app)["imageFile"] == .null)
+    #expect(try app.members(note("n4", app), "tags", "text") == ["red"])
+    // Another client changes a list, and the app does not.
+    let blue = try #require(try app.object("IDMTag", "text == \"blue\"")["id"]?.stringValue)
+    let fourth = try #require(try note("n4", app)["id"]?.stringValue)
+    #expect(
+      try app.daemon.run("graph", "update", fourth, "tags:=[\"\(blue)\"]", author: "ben@test").status == 0)
+    let revision = try app.revision()
+    #expect(try app.counts() == ["unchanged": 7, "absent": 2, "incomplete": 3])
+    #expect(try app.revision() == revision)
+    #expect(try app.members(note("n4", app), "tags", "text") == ["blue"])
+    // The app clears a list and a reference.
+    try app.change(
+      "UPDATE ZIDMNOTE SET ZIMAGEFILE = NULL WHERE Z_PK = 1; DELETE FROM Z_2TAGS WHERE Z_2NOTES = 5")
+    #expect(try app.counts() == ["changed": 1, "unchanged": 6, "absent": 2, "incomplete": 1])
+    #expect(try app.members(note("n5", app), "tags", "text") == [])
+    // The object is there again, and so is the reference.
+    let counts = try app.counts("--again")
+    #expect(counts["imported"] == 2 && counts["incomplete"] == nil, "\(counts)")
+    #expect(try app.members(note("n4", app), "tags", "text").contains("unused"))
+    #expect(app.daemon.stop() == 0)
+  }
 }

@@ -28,7 +28,9 @@ extension CoreDataImporter {
   /// - Parameter absent: the rows whose objects the graph no longer has.
   /// - Returns: the new rows in the order of their insertion, and the rows that have changed.
   func compare(_ absent: Set<ImportMapping.Key>) throws -> (groups: [[RowKey]], differing: [RowKey]) {
-    let retaken = again ? Set(keys.filter { absent.contains(changes.mappingKey($0)) }) : []
+    let absentRows = absent.isEmpty ? [] : keys.filter { absent.contains(changes.mappingKey($0)) }
+    let retaken = again ? Set(absentRows) : []
+    if !again { _ = changes.leaveOut(absentRows) }
     var renewed = [ImportMapping.Line]()
     var unmatched = UnmatchedNames()
     var order = InsertionOrder()

@@ -111,7 +111,7 @@ extension CoreDataImporter {
     let sum = known.flatMap { changes.known(property, entity, $0.row) }
     let hasEarlier = sum.map { $0 != ImportMapping.Row.empty } == true
     report.omit(
-      property.name, of: changes.reportKey(key), entity.name, reason, substitute ?? (hasEarlier ? .earlier : .none))
+      property.name, of: changes.reportKey(key), entity.name, reason, substitute ?? (hasEarlier ? .earlier : .nothing))
   }
 
   // MARK: - Unique keys

@@ -26,7 +26,9 @@ extension CoreDataImporter {
       !changes.rejected.contains($0)
     }
     for reference in lost {
-      report.omit(reference.property, of: changes.reportKey(reference.key), reference.entity, reference.reason)
+      report.omit(
+        reference.property, of: changes.reportKey(reference.key), reference.entity, reference.reason,
+        reference.isKept ? .earlier : .nothing)
     }
   }
 
@@ -46,6 +48,13 @@ extension CoreDataImporter {
         if !items.isEmpty {
           let saved = try await commit(items.map(\.change), policy: part == .known ? .objectTrump : .storeTrump)
           let deleted = try record(updated: items, saved.committed)
+          // Their objects have kept other values than those that were sent.
+          let incomplete = items.filter { item in
+            !deleted.contains(item.change.id)
+              && deleted.contains { !item.properties(referringTo: $0, shell.model).isEmpty }
+          }
+          let rows = deleted.compactMap { mapping.mapping.keys[$0.key] }.compactMap(changes.rowKey)
+          if changes.leaveOut(rows), !incomplete.isEmpty { parts.append(incomplete.map { [$0.key] }) }
           for item in items {
             if deleted.contains(item.change.id) {
               updates.gone.insert(item.key)
@@ -63,7 +72,7 @@ extension CoreDataImporter {
     return lost
   }
 
-  /// - Returns: the deleted objects.
+  /// - Returns: the objects that were deleted in the graph, of the rows or of references.
   private func record(updated items: [RowChanges.Item], _ committed: CommitResult) throws -> Set<ObjectID> {
     let gone = Set(committed.conflicts.filter { $0.kind == .deleted }.map(\.id))
     var lines = [ImportMapping.Line]()
@@ -75,14 +84,14 @@ extension CoreDataImporter {
       }
       var row = item.row
       row.revision = committed.revision
+      let key = changes.mappingKey(item.key)
       for id in gone {
+        // The graph may have the earlier value, or a part of the new one.
         for property in item.properties(referringTo: id, shell.model) {
-          report.omit(property.name, of: changes.reportKey(item.key), row.entity, Self.deletedTarget)
-          // The next import tries it again.
-          row.sums[property.name] = ImportMapping.Row.empty
+          row.sums[property.name] = mapping.mapping.rows[key]?.row.sums[property.name]
         }
       }
-      lines.append(.row(changes.mappingKey(item.key), id: item.change.id.key, row))
+      lines.append(.row(key, id: item.change.id.key, row))
     }
     try mapping.record(lines + [.settled(committed.revision)])
     return gone

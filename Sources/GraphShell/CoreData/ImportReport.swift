@@ -11,13 +11,13 @@ struct ImportReport {
     /// The property that is missing; nil if the whole row is.
     let property: String?
     let reason: String
-    var substitute = Substitute.none
+    var substitute = Substitute.nothing
   }
 
   /// What an object has instead of a value that was not taken.
   enum Substitute {
     /// Null, no object, or the default of a required attribute of a new object.
-    case none
+    case nothing
     /// Another value of the row.
     case other
     /// The value that an earlier import has sent.
@@ -80,7 +80,8 @@ struct ImportReport {
   /// Records that a row was taken without a value.
   /// - Parameter substitute: what its object has instead.
   mutating func omit(
-    _ property: String, of row: ImportMapping.Key, _ entity: String, _ reason: String, _ substitute: Substitute = .none
+    _ property: String, of row: ImportMapping.Key, _ entity: String, _ reason: String,
+    _ substitute: Substitute = .nothing
   ) {
     let known = entries(of: row)
     let entry = Entry(row: row, entity: entity, property: property, reason: reason, substitute: substitute)
@@ -144,7 +145,7 @@ extension ImportReport.Substitute {
   /// The words before the name of the property.
   fileprivate var words: String {
     switch self {
-    case .none: "without"
+    case .nothing: "without"
     case .other: "with another"
     case .earlier: "with the earlier"
     }

@@ -17,14 +17,15 @@ extension RowChanges {
   }
 
   /// The record of a row before it is compared: with the present names of its properties, so that the next version can
-  /// rename them again, and without references to some rows, whose objects were deleted.
+  /// rename them again, and without references to some rows, whose objects were deleted. The graph still has the other
+  /// members of a list.
   func recent(_ sent: ImportMapping.Row, _ row: SourceRow, without targets: Set<RowKey>) -> ImportMapping.Row {
     let isRenamed =
       sent.entity != row.entity.name || !successors.isEmpty && sent.sums.keys.contains { successors[$0] != nil }
     var record = isRenamed ? withPresentNames(sent, row) : sent
     if targets.isEmpty { return record }
     for (property, content) in row.fields + lists(of: row) where content.rows.contains(where: targets.contains) {
-      record.sums[property.name] = ImportMapping.Row.empty
+      record.sums[property.name] = sum(content.without(targets), property)
     }
     return record
   }

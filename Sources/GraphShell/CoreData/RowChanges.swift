@@ -20,6 +20,8 @@ struct RowChanges {
     let entity: String
     let property: String
     let reason: String
+    /// Whether the object keeps its earlier value, because it requires one.
+    let isKept: Bool
   }
 
   let model: Model
@@ -39,6 +41,8 @@ struct RowChanges {
   let successors: [String: [Property]]
   /// The rows that are not taken. Those with an object from an earlier import keep it.
   private(set) var rejected = Set<RowKey>()
+  /// The rows whose objects were deleted in the graph, and are not imported again.
+  private(set) var absent = Set<RowKey>()
   /// The rows that wait until others have released their unique keys, and those that refer to such a new row.
   private(set) var postponed = Set<RowKey>()
   /// Whether a row that refers to a waiting one is updated without this reference, and does not wait as a whole.
@@ -73,6 +77,14 @@ struct RowChanges {
   }
 
   mutating func reject(_ key: RowKey) { rejected.insert(key) }
+
+  /// Leaves out references to rows whose objects the graph no longer has.
+  /// - Returns: whether one of them was not left out before.
+  mutating func leaveOut(_ rows: [RowKey]) -> Bool {
+    let count = absent.count
+    absent.formUnion(rows)
+    return absent.count > count
+  }
 
   mutating func postpone(_ key: RowKey) { postponed.insert(key) }
 
@@ -228,11 +240,13 @@ struct RowChanges {
           postponed.insert(key)
           continue
         }
+        let isKept = !resolved.lost.isEmpty && resolved.found.isEmpty && property.requiresObject
         for target in resolved.lost {
           missing.append(
             LostReference(
-              key: key, entity: row.entity.name, property: property.name, reason: reason(target)))
+              key: key, entity: row.entity.name, property: property.name, reason: reason(target), isKept: isKept))
         }
+        if isKept { continue }
         let sum = sum(resolved.found, property)
         guard sum != sent, sent != nil || !resolved.found.isEmpty else { continue }
         edits.append(Edit(property.number, .set(resolved.value)))
@@ -264,7 +278,8 @@ struct RowChanges {
   func isAssigned(_ property: Property) -> Bool { property.attribute?.assignment != nil }
 
   private func reason(_ target: RowKey) -> String {
-    existing.contains(target)
+    if absent.contains(target) { return "the object of \(reader.name(target)) was deleted in the graph" }
+    return existing.contains(target)
       ? "\(reader.name(target)) was not imported" : "there is no row \(reader.name(target))"
   }
 
@@ -272,7 +287,7 @@ struct RowChanges {
 
   private func objectID(of key: RowKey, _ mapping: ImportMapping, _ property: Property) -> ObjectID? {
     // A row whose update is refused keeps its object. A new row that is refused is not in the mapping.
-    guard existing.contains(key), let relationship = property.relationship else { return nil }
+    guard existing.contains(key), !absent.contains(key), let relationship = property.relationship else { return nil }
     return mapping.rows[mappingKey(key)].map { ObjectID(key: $0.id, entity: relationship.destination) }
   }
 
@@ -333,9 +348,21 @@ extension SourceRow.Content {
     case .members(let keys): keys
     }
   }
+
+  /// The content without some of the rows.
+  func without(_ rows: Set<StoreLayout.RowKey>) -> Self {
+    switch self {
+    case .value, .reference(nil): self
+    case .reference(let key?): rows.contains(key) ? .reference(nil) : self
+    case .members(let keys): .members(keys.filter { !rows.contains($0) })
+    }
+  }
 }
 
 extension Property {
   /// Whether a to-many has to have a member when its object is inserted.
   var requiresMember: Bool { relationship?.minimumCount.map { $0 > 0 } == true }
+
+  /// Whether it is a relationship that is never empty.
+  fileprivate var requiresObject: Bool { requiresMember || relationship?.isToMany == false && !isOptional }
 }
