@@ -404,7 +404,10 @@ import Testing
     #expect(try run("--core-data", app.path, "--mapping", home + "/mapping").status == 0)
     let cars = Fixtures.root + "/Schema/CoreDataStores/Cars.sqlite"
     let others = try run("--core-data", cars, "--mapping", home + "/mapping")
-    #expect(others.status == 2 && others.errors.contains("has no entity of this store"), "\(others.errors)")
+    #expect(others.status == 2 && others.errors.contains("belongs to another Core Data store"), "\(others.errors)")
+    let foreignModel = try run("--core-data", cars, "--mapping", home + "/new-mapping")
+    #expect(foreignModel.status == 2 && foreignModel.errors.contains("has no entity of this store"))
+    #expect(!FileManager.default.fileExists(atPath: home + "/new-mapping"))
     let other = try CoreDataApp("Notes.sqlite")
     let elsewhere = try other.run("--mapping", home + "/mapping")
     #expect(elsewhere.status == 2 && elsewhere.errors.contains("belongs to another graph"), "\(elsewhere.errors)")

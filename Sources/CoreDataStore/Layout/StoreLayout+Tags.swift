@@ -11,12 +11,22 @@ extension StoreLayout {
     }
   }
 
-  /// Whether the bytes of a column may have a tag: if the caller says so, if a value refers to a file, or if a value
-  /// has a tag before a file of a known format. A byte that is not proved to be a tag stays. In a column with tags each
-  /// value is read by its own first byte, as the app may have stored some before it used external storage.
+  /// Whether the bytes of a column may have a tag: if the caller says so, if an earlier import has decided so, if a value
+  /// refers to a file, or if a value has a tag before a file of a known format. A byte that is not proved to be a tag
+  /// stays; a later value can prove it. In a column with tags each value is read by its own first byte, as the app may
+  /// have stored some before it used external storage.
   mutating func isTagged(_ property: Property, _ column: Int, _ table: Int) throws -> Bool {
+    let isTagged = try decideTag(property, column, table)
+    if let isTagged { decisions.tags[name(property)] = isTagged }
+    return isTagged == true
+  }
+
+  /// - Returns: nil without a reason for either.
+  private mutating func decideTag(_ property: Property, _ column: Int, _ table: Int) throws -> Bool? {
     if untagged.contains(name(property)) { return false }
     if tagged.contains(name(property)) { return true }
+    let earlier = decision(property, in: self.earlier.tags)
+    if earlier == false { return false }
     let value = StoreDatabase.quoted(file.tables[table].columns[column])
     // The condition keeps SQLite from reading a value that is too large.
     let rows = try file.database.statement(
@@ -35,7 +45,8 @@ extension StoreLayout {
       case .other: others += 1
       }
     }
-    if files > 0 || inFormat > 0 {
+    if earlier == true, files + inFormat + ones == 0 { return true }
+    if files > 0 || inFormat > 0 || earlier == true {
       let untagged = others > 0 ? ", without a tag: \(others)" : ""
       remark(
         name(property),
@@ -49,6 +60,6 @@ extension StoreLayout {
         "values begin with the byte 1, which is data or a tag of external storage, and the import keeps this byte; if it "
           + "is a tag, name the attribute with --tagged, otherwise with --untagged", ones)
     }
-    return false
+    return nil
   }
 }

@@ -81,6 +81,9 @@ package struct StoreLayout {
   let untagged: Set<String>
   /// The attributes whose bytes have a tag, as `Entity.attribute`.
   let tagged: Set<String>
+  /// The decisions of earlier imports.
+  let earlier: Decisions
+  package internal(set) var decisions = Decisions()
   var usedColumns = [Set<Int>]()
   var usedJoins = Set<String>()
   /// The columns of orders, after the names of their tables.
@@ -91,12 +94,14 @@ package struct StoreLayout {
   ///     store does not have is a name of an earlier version.
   ///   - untagged: attributes whose bytes have no tag of external storage, as `Entity.attribute`.
   ///   - tagged: attributes whose bytes have one.
+  ///   - earlier: the decisions of earlier imports, which stay.
   /// - Throws: `Refusal` if no entity of the store is in the model, or the model lacks a name.
   package init(
     _ file: CoreDataFile, _ model: Model, names: [String: String] = [:], untagged: Set<String> = [],
-    tagged: Set<String> = []
+    tagged: Set<String> = [], earlier: Decisions = Decisions()
   ) throws {
     (self.file, self.model, self.untagged, self.tagged) = (file, model, untagged, tagged)
+    self.earlier = earlier
     self.names = try StoreNames(file, model, given: names)
     try checkTags()
     usedColumns = file.tables.map { _ in [] }

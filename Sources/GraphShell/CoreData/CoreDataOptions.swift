@@ -110,10 +110,18 @@ struct CoreDataOptions: ParsableArguments {
     try await options.withGraph { shell in
       let progress = ProgressLine(isShown: isatty(2) == 1 && !shell.output.json, interrupted: Interruption.runAgain)
       defer { progress.end() }
-      let layout = try StoreLayout(store, shell.model, names: try names(), untagged: Set(untagged), tagged: Set(tagged))
-      let list = try report.map { try ReportFile($0) }
       let path = mapping ?? file + ".import.jsonl"
-      let record = try ImportMappingFile(path, source: store.uuid, target: shell.head.store)
+      func openMapping() throws -> ImportMappingFile {
+        try ImportMappingFile(path, source: store.uuid, target: shell.head.store)
+      }
+      // A mapping has decisions about the store. A mistake about the model leaves no empty one.
+      let existing = access(path, F_OK) == 0 ? try openMapping() : nil
+      let earlier: StoreLayout.Decisions = if let existing { existing.mapping.decisions } else { .init() }
+      let layout = try StoreLayout(
+        store, shell.model, names: try names(), untagged: Set(untagged), tagged: Set(tagged), earlier: earlier)
+      let list = try report.map { try ReportFile($0) }
+      let record = try existing ?? openMapping()
+      if layout.decisions != earlier { try record.record([.decided(layout.decisions)]) }
       let importer = try CoreDataImporter(
         shell, SourceReader(store, layout), record, batch: batch ?? Self.usualBatch, deletes: delete, again: again,
         progress: progress)

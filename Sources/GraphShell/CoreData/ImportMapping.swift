@@ -1,3 +1,4 @@
+import CoreDataStore
 import GraphModel
 
 /// The record of earlier imports of a store: the object of each row, and a checksum of each value that was sent.
@@ -47,6 +48,8 @@ struct ImportMapping {
   private(set) var keys = [UniqueID: Key]()
   /// The names in ``Key/root`` by the names of root entities in the store, where they differ.
   private(set) var roots = [String: String]()
+  /// What an import has decided about the columns of the store.
+  private(set) var decisions = StoreLayout.Decisions()
   private(set) var sending: Sending?
   /// The commits of all imports.
   private(set) var commits = Set<Revision>()
@@ -67,6 +70,8 @@ struct ImportMapping {
     case gone(Key)
     /// The root entity of a name in the store has another name in the keys.
     case root(String, key: String)
+    /// All decisions about the columns of the store.
+    case decided(StoreLayout.Decisions)
     /// The commit that was being sent has ended; nil if it was refused.
     case settled(Revision?)
   }
@@ -141,6 +146,7 @@ struct ImportMapping {
     case .gone(let key):
       if let gone = rows.removeValue(forKey: key) { keys[gone.id] = nil }
     case .root(let name, let key): roots[name] = key
+    case .decided(let decisions): self.decisions = decisions
     case .settled(let made):
       sending = nil
       if let made {
@@ -198,6 +204,7 @@ extension ImportMapping.Line {
       return JSON.object([.init("id", .string(id.description))] + Self.members(key, row)).text
     case .gone(let key): member = .init("gone", Self.json(key))
     case .root(let name, let key): member = .init("root", .array([.string(name), .string(key)]))
+    case .decided(let decisions): member = .init("decided", decisions.json)
     case .settled(let revision): member = .init("settled", revision.map(JSON.integer) ?? .null)
     }
     return JSON.object([member]).text
@@ -221,6 +228,9 @@ extension ImportMapping.Line {
         let key = names[1].stringValue
       else { throw Self.unknown }
       self = .root(name, key: key)
+    } else if let decisions = json["decided"] {
+      guard let decisions = StoreLayout.Decisions(decisions) else { throw Self.unknown }
+      self = .decided(decisions)
     } else if let revision = json["settled"] {
       self = .settled(revision.integerValue)
     } else if let sending = json["sending"] {
@@ -271,5 +281,19 @@ extension ImportMapping.Line {
       row.sums[sum.name] = value
     }
     return (try key(place), row)
+  }
+}
+
+extension StoreLayout.Decisions {
+  fileprivate var json: JSON {
+    .object([.init("tags", .object(tags.sorted { $0.key < $1.key }.map { JSON.Member($0.key, .bool($0.value)) }))])
+  }
+
+  fileprivate init?(_ json: JSON) {
+    self.init()
+    for tag in json["tags"]?.members ?? [] {
+      guard let isTagged = tag.value.boolValue else { return nil }
+      tags[tag.name] = isTagged
+    }
   }
 }

@@ -1,3 +1,4 @@
+import CoreDataStore
 import Foundation
 import GraphModel
 import GraphTesting
@@ -43,6 +44,16 @@ import Testing
     #expect(mapping.keys == [id: red])
     #expect(mapping.sending == nil && mapping.revision == 5)
     #expect(mapping.source == "S" && mapping.target == Self.target)
+  }
+
+  /// The last event has all of them.
+  @Test func decisionsAreReadAgain() throws {
+    var decisions = StoreLayout.Decisions()
+    decisions.tags = ["Tag.icon": true, "Tag.image": true]
+    try open().record([.decided(decisions)])
+    decisions.tags = ["Tag.icon": false]
+    try open().record([.decided(decisions)])
+    #expect(try open().mapping.decisions == decisions)
   }
 
   @Test func unsettledCommitIsKept() throws {
