@@ -75,14 +75,28 @@ extension CoreDataImporter {
     }
     // Until the references are made again, an interrupted import or a refused row must not let them be forgotten.
     try mapping.record(renewed + retaken.sorted().map { .gone(changes.mappingKey($0)) })
-    for found in pairs.contradictions where changes.exclude(found.property.number, of: found.key) {
-      omit(
-        found.property, of: found.key, found.entity,
-        "\(reader.name(found.target)) refers to \(reader.name(found.other)) instead")
-    }
+    reportSeveral(pairs)
     reportUnmatched(unmatched)
     reportLostOwners()
     return (order.groups(), differing)
+  }
+
+  /// Rows that have several others where the graph has one object.
+  private func reportSeveral(_ pairs: MutualReferences) {
+    for found in pairs.contradictions where changes.exclude(found.property.number, of: found.key) {
+      let reason =
+        found.isRepeated
+        ? "\(reader.name(found.target)) can have one row only, and that is \(reader.name(found.other))"
+        : "\(reader.name(found.target)) refers to \(reader.name(found.other)) instead"
+      omit(found.property, of: found.key, found.entity, reason)
+    }
+    for shared in sharedMembers where changes.existing.contains(shared.key) {
+      let names = shared.owners.prefix(3).map(reader.name) + (shared.owners.count > 3 ? ["…"] : [])
+      omit(
+        shared.property, of: shared.key, shell.model.owner(of: shared.property),
+        "the store has \(shared.owners.count) rows there (\(names.joined(separator: ", "))), and the first one is taken",
+        .part)
+    }
   }
 
   /// Values under names that the mapping can't assign to a property. A clearing of such a value by the app has no
@@ -161,7 +175,8 @@ private struct UnmatchedNames {
   }
 }
 
-/// One-to-ones of which the store has both sides, which can contradict each other.
+/// One-to-ones. If the store has both sides, these can contradict each other. If it has one side, because the other one
+/// was a to-many in its version, several rows can refer to one.
 private struct MutualReferences {
   typealias RowKey = StoreLayout.RowKey
 
@@ -170,13 +185,15 @@ private struct MutualReferences {
     let key: RowKey
   }
 
-  /// A reference to a row that refers to another one.
+  /// A reference to a row that refers to another one, or to which another one refers.
   struct Contradiction {
     let key: RowKey
     let entity: Entity
     let property: Property
     let target: RowKey
     let other: RowKey
+    /// Whether both rows refer to the target.
+    let isRepeated: Bool
   }
 
   private let model: Model
@@ -196,13 +213,30 @@ private struct MutualReferences {
   /// Sorted by row and property. A target without a reference contradicts nothing.
   var contradictions: [Contradiction] {
     var found = [Contradiction]()
+    var contradicting = Set<Side>()
     for (side, reference) in targets {
       guard let property = model.property(side.property), let relationship = property.relationship,
         let back = targets[Side(property: relationship.inverse, key: reference.target)], back.target != side.key
       else { continue }
       found.append(
         Contradiction(
-          key: side.key, entity: reference.entity, property: property, target: reference.target, other: back.target))
+          key: side.key, entity: reference.entity, property: property, target: reference.target, other: back.target,
+          isRepeated: false))
+      contradicting.insert(side)
+    }
+    // The first row keeps the reference.
+    var first = [Side: RowKey]()
+    for (side, reference) in targets.sorted(by: { $0.key.key < $1.key.key }) where !contradicting.contains(side) {
+      let target = Side(property: side.property, key: reference.target)
+      guard let other = first[target] else {
+        first[target] = side.key
+        continue
+      }
+      guard let property = model.property(side.property) else { continue }
+      found.append(
+        Contradiction(
+          key: side.key, entity: reference.entity, property: property, target: reference.target, other: other,
+          isRepeated: true))
     }
     return found.sorted { ($0.key, $0.property.number) < ($1.key, $1.property.number) }
   }

@@ -24,6 +24,8 @@ final class CoreDataImporter {
   /// Whether rows are imported again whose objects were deleted in the graph.
   let again: Bool
   var changes: RowChanges
+  /// The rows that have several others where the graph has one object.
+  let sharedMembers: [RowChanges.SharedMember]
   var report = ImportReport()
   /// The newest revision that this import knows.
   var newest: Revision
@@ -55,9 +57,10 @@ final class CoreDataImporter {
     (self.deletes, self.again, self.progress) = (deletes, again, progress)
     newest = shell.head.revision
     let keys = try reader.keys()
+    var members = try reader.members()
+    sharedMembers = RowChanges.separateShared(&members, shell.model)
     changes = RowChanges(
-      model: shell.model, reader: reader, roots: mapping.mapping.roots, members: try reader.members(),
-      existing: Set(keys))
+      model: shell.model, reader: reader, roots: mapping.mapping.roots, members: members, existing: Set(keys))
     self.keys = keys
   }
 

@@ -20,6 +20,8 @@ struct ImportReport {
     case nothing
     /// Another value of the row.
     case other
+    /// One of several rows.
+    case part
     /// The value that an earlier import has sent.
     case earlier
   }
@@ -147,6 +149,7 @@ extension ImportReport.Substitute {
     switch self {
     case .nothing: "without"
     case .other: "with another"
+    case .part: "with a part of"
     case .earlier: "with the earlier"
     }
   }

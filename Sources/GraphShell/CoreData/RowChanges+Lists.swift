@@ -4,6 +4,35 @@ import GraphModel
 /// The to-manys of rows. The store has a many-to-many once, so that an object whose list must have members can need the
 /// lists of others: the new object is inserted with its owners, and their rows record the members.
 extension RowChanges {
+  /// A row that several others have in lists whose inverse is a to-one: it was a to-many in the version of the store.
+  struct SharedMember {
+    let key: RowKey
+    /// The to-one.
+    let property: Property
+    let owners: [RowKey]
+  }
+
+  /// Removes members from all lists but that of their first owner, if they can have one owner only.
+  static func separateShared(
+    _ members: inout [PropertyNumber: [RowKey: [RowKey]]], _ model: Model
+  ) -> [SharedMember] {
+    var shared = [SharedMember]()
+    for (number, lists) in members.sorted(by: { $0.key < $1.key }) {
+      guard let relationship = model.property(number)?.relationship else { continue }
+      let inverse = model.inverse(of: relationship)
+      guard inverse.relationship?.isToMany == false else { continue }
+      var owners = [RowKey: [RowKey]]()
+      for (owner, list) in lists.sorted(by: { $0.key < $1.key }) {
+        for member in list { owners[member, default: []].append(owner) }
+      }
+      for (member, all) in owners.sorted(by: { $0.key < $1.key }) where all.count > 1 {
+        shared.append(SharedMember(key: member, property: inverse, owners: all))
+        for owner in all.dropFirst() { members[number]?[owner]?.removeAll { $0 == member } }
+      }
+    }
+    return shared
+  }
+
   /// The owners of members, for lists whose members must have one.
   static func owners(
     in members: [PropertyNumber: [RowKey: [RowKey]]], _ model: Model
