@@ -40,8 +40,11 @@ struct StoreFixture {
   }
 
   /// Reads the whole store.
-  func read(untagged: Set<String> = [], tagged: Set<String> = []) throws -> ReadStore {
-    try ReadStore(CoreDataFile(path), model, names, untagged, tagged)
+  /// - Parameter earlier: the decisions of an earlier import.
+  func read(
+    untagged: Set<String> = [], tagged: Set<String> = [], earlier: StoreLayout.Decisions = StoreLayout.Decisions()
+  ) throws -> ReadStore {
+    try ReadStore(CoreDataFile(path), model, names, untagged, tagged, earlier)
   }
 
   /// The message of the refusal to read the store.
@@ -61,10 +64,11 @@ struct ReadStore {
   private let members: [PropertyNumber: [StoreLayout.RowKey: [StoreLayout.RowKey]]]
 
   init(
-    _ file: CoreDataFile, _ model: Model, _ names: [String: String], _ untagged: Set<String>, _ tagged: Set<String>
+    _ file: CoreDataFile, _ model: Model, _ names: [String: String], _ untagged: Set<String>, _ tagged: Set<String>,
+    _ earlier: StoreLayout.Decisions
   ) throws {
     (self.file, self.model) = (file, model)
-    layout = try StoreLayout(file, model, names: names, untagged: untagged, tagged: tagged)
+    layout = try StoreLayout(file, model, names: names, untagged: untagged, tagged: tagged, earlier: earlier)
     reader = SourceReader(file, layout)
     members = try reader.members()
     for key in try reader.keys() {

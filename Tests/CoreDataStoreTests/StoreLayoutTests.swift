@@ -147,6 +147,10 @@ import Testing
     ]}
     """
 
+  /// Each of the objects must have a value, which it can have by default.
+  private static let required = moved.replacing(
+    "\"type\": \"integer\", \"optional\": true", with: "\"type\": \"integer\", \"default\": 3")
+
   @Test func siblingsReadTheColumnOfTheirFormerParent() throws {
     let fixture = try StoreFixture("Moody.moody", model: Self.moved)
     try fixture.execute(
@@ -159,15 +163,47 @@ import Testing
 
   /// The store is of a version in which the second entity alone had the property.
   @Test func onlyColumnOfSiblingsBelongsToTheEntityOfItsRows() throws {
-    let fixture = try StoreFixture("Moody.moody", model: Self.moved)
+    let fixture = try StoreFixture("Moody.moody", model: Self.required)
     try fixture.execute(
       "ALTER TABLE ZGEOGRAPHICREGION ADD COLUMN ZSIZE INTEGER; UPDATE ZGEOGRAPHICREGION SET ZSIZE = 7 WHERE Z_ENT = 3")
     let store = try fixture.read()
     #expect(try store.value("GeographicRegion 21", "size") == .integer(7))
-    #expect(try store.content("GeographicRegion 1", "size") == nil)
     #expect(
       store.remarks.contains(
         "Continent.size: the store has no column of this property: the values of ZSIZE are of another entity (0)"))
+    #expect(try store.content("GeographicRegion 1", "size") == nil)
+  }
+
+  /// The parent may have had the property in the version of the store.
+  @Test(arguments: ["", ", \"default\": 3"])
+  func siblingWithoutValuesInTheOnlyColumnHasNull(standard: String) throws {
+    let size = "{\"name\": \"size\", \"type\": \"integer\", \"optional\": true"
+    let model = Self.moved.replacing(size, with: size + standard)
+    let fixture = try StoreFixture("Moody.moody", model: model)
+    try fixture.execute(
+      "ALTER TABLE ZGEOGRAPHICREGION ADD COLUMN ZSIZE INTEGER; UPDATE ZGEOGRAPHICREGION SET ZSIZE = 7 WHERE Z_ENT = 3")
+    let store = try fixture.read()
+    #expect(try store.value("GeographicRegion 21", "size") == .integer(7))
+    #expect(try store.value("GeographicRegion 1", "size") == .null)
+    let remarks = store.remarks.filter { $0.hasPrefix("Continent.size: its objects have null, and not the default") }
+    #expect(remarks.count == (standard.isEmpty ? 0 : 1), "\(store.remarks)")
+  }
+
+  /// The app has deleted the values from which the first import has decided.
+  @Test func columnOfAnEarlierImportStays() throws {
+    let fixture = try StoreFixture("Moody.moody", model: Self.required)
+    try fixture.execute(
+      "ALTER TABLE ZGEOGRAPHICREGION ADD COLUMN ZSIZE INTEGER; UPDATE ZGEOGRAPHICREGION SET ZSIZE = Z_PK")
+    let decisions = try fixture.read().layout.decisions
+    #expect(decisions.columns == ["Continent.size": "ZSIZE", "Country.size": "ZSIZE"])
+    try fixture.execute("UPDATE ZGEOGRAPHICREGION SET ZSIZE = NULL WHERE Z_ENT = 2")
+    #expect(try fixture.read().content("GeographicRegion 1", "size") == nil)
+    let store = try fixture.read(earlier: decisions)
+    #expect(try store.value("GeographicRegion 1", "size") == .null)
+    #expect(store.layout.decisions == decisions)
+    // Another version of the app's model can have other columns.
+    try fixture.execute("ALTER TABLE ZGEOGRAPHICREGION ADD COLUMN ZOTHER INTEGER")
+    #expect(try fixture.read(earlier: decisions).content("GeographicRegion 1", "size") == nil)
   }
 
   /// The former property of the parent is one of the countries only.

@@ -26,4 +26,36 @@ import Testing
     #expect(try app.counts() == ["unchanged": 8, "kept": 1])
     #expect(app.daemon.stop() == 0)
   }
+
+  private static let moved = """
+    {"format": 1, "name": "Moved", "version": 1, "entities": [
+      {"name": "GeographicRegion", "abstract": true, "attributes": [
+        {"name": "numericISO3166Code", "type": "integer", "optional": true}]},
+      {"name": "Continent", "parent": "GeographicRegion", "attributes": [
+        {"name": "size", "type": "integer", "optional": true, "default": 3}]},
+      {"name": "Country", "parent": "GeographicRegion", "attributes": [
+        {"name": "size", "type": "integer", "optional": true, "default": 3}]}
+    ]}
+    """
+
+  /// The app has moved the attribute from the parent since the version of the store. Then it clears the only value of a
+  /// child.
+  @Test func clearedValueOfAMovedAttributeIsTaken() throws {
+    let app = try CoreDataApp("Moody.moody", model: Self.moved)
+    func size(_ number: Int) throws -> JSON? {
+      try app.object("Continent", "numericISO3166Code == \(number)")["size"]
+    }
+    try app.change(
+      """
+      ALTER TABLE ZGEOGRAPHICREGION ADD COLUMN ZSIZE INTEGER;
+      UPDATE ZGEOGRAPHICREGION SET ZSIZE = Z_PK WHERE Z_ENT = 3 OR Z_PK = 1
+      """)
+    #expect(try app.counts() == ["imported": 5])
+    // The app has null, and not the default.
+    #expect(try size(10005) == .integer(1) && size(10004) == .null)
+    try app.change("UPDATE ZGEOGRAPHICREGION SET ZSIZE = NULL WHERE Z_ENT = 2")
+    #expect(try app.counts() == ["changed": 1, "unchanged": 4])
+    #expect(try size(10005) == .null)
+    #expect(app.daemon.stop() == 0)
+  }
 }

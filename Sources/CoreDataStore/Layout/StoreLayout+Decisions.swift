@@ -6,6 +6,10 @@ extension StoreLayout {
   package struct Decisions: Hashable, Sendable {
     /// Whether the bytes of an attribute have a tag of external storage, by `Entity.attribute`.
     package var tags = [String: Bool]()
+    /// The columns of properties that siblings have, too, by `Entity.property`.
+    package var columns = [String: String]()
+    /// The version of the store that has these columns; 0 for none.
+    package var version: UInt64 = 0
 
     package init() {}
   }
@@ -24,5 +28,51 @@ extension StoreLayout {
       other.number != property.number && earlierNames(of: other).contains(property.name) && decided(other.name) == nil
     }
     return isOfOther ? nil : own
+  }
+
+  // MARK: - Columns of siblings
+
+  /// The column that an earlier import has read for a property that siblings have, too; nil if the app has migrated its
+  /// store since, or the caller names the column.
+  mutating func decidedColumn(of property: Property, _ base: String, _ columns: [String]) throws -> Int? {
+    guard !names.isGiven(property), let name = decision(property, in: earlier.columns), name.hasPrefix(base),
+      name.dropFirst(base.count).allSatisfy({ ("0"..."9").contains($0) }), let column = columns.firstIndex(of: name),
+      try earlier.version == file.versionChecksum()
+    else { return nil }
+    try decide(name, of: property)
+    return column
+  }
+
+  mutating func decide(_ column: String, of property: Property) throws {
+    decisions.columns[name(property)] = column
+    decisions.version = try file.versionChecksum()
+  }
+
+  /// Whether the only column of siblings is one of an entity, too. Values of its rows prove it, and so do values of
+  /// several others, because each sibling with a property of its own has a column. The model in the store shows it
+  /// otherwise. Without that model the rows of the entity have null: the app may have had the property in the parent.
+  /// - Parameter holders: the siblings with values.
+  mutating func shares(
+    _ column: String, _ property: Property, _ entity: CoreDataFile.StoredEntity, _ holders: Set<Int64>
+  ) -> Bool {
+    if holders.contains(entity.number) { return true }
+    let declaring = file.entities.filter { $0.table == entity.table && declares($0, column) }
+    if !declaring.isEmpty { return declaring.contains { $0.number == entity.number } }
+    if holders.count > 1 { return true }
+    guard property.isOptional else { return false }
+    if !holders.isEmpty, property.attribute?.defaultValue.isNull == false {
+      remark(
+        name(property),
+        "its objects have null, and not the default: the store has one column \(column) for this entity and others, and no "
+          + "value of this entity", 0)
+    }
+    return true
+  }
+
+  /// Whether an entity of the store's own model has or inherits the property of a column.
+  private func declares(_ stored: CoreDataFile.StoredEntity, _ column: String) -> Bool {
+    guard let entity = file.model?.entity(stored.name) else { return false }
+    return entity.attributes.contains { "Z" + $0.name.uppercased() == column }
+      || entity.relationships.contains { "Z" + $0.name.uppercased() == column }
   }
 }

@@ -76,7 +76,7 @@ package struct StoreLayout {
   package private(set) var remarks = [Remark]()
   let file: CoreDataFile
   let model: Model
-  private let names: StoreNames
+  let names: StoreNames
   /// The attributes whose bytes are taken as they are, as `Entity.attribute`.
   let untagged: Set<String>
   /// The attributes whose bytes have a tag, as `Entity.attribute`.
@@ -249,10 +249,15 @@ package struct StoreLayout {
           + "column with --rename", 0)
       return nil
     }
-    let holders = owners.count > 1 && !columns.contains(base + "1") ? try self.holders(of: base, owners, table) : []
+    if owners.count > 1, let column = try decidedColumn(of: property, base, columns) {
+      usedColumns[table].insert(column)
+      return column
+    }
+    let isSingle = owners.count > 1 && columns.contains(base) && !columns.contains(base + "1")
+    let holders = isSingle ? try self.holders(of: base, owners, table) : []
     // The app may have moved a property from a parent to its children, or have added it to a sibling, since the version
     // of the store. Then there is one column, and its rows show whose it is.
-    let isOnly = holders.contains(owners[place].number)
+    let isOnly = isSingle && shares(base, property, owners[place], holders)
     if place == 0, !isOnly, !holders.isEmpty {
       remark(name(property), "the store has no column of this property: the values of \(base) are of another entity", 0)
       return nil
@@ -277,6 +282,7 @@ package struct StoreLayout {
       }
     }
     usedColumns[table].insert(column)
+    if owners.count > 1 { try decide(wanted, of: property) }
     return column
   }
 

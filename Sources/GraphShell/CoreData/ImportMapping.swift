@@ -286,14 +286,26 @@ extension ImportMapping.Line {
 
 extension StoreLayout.Decisions {
   fileprivate var json: JSON {
-    .object([.init("tags", .object(tags.sorted { $0.key < $1.key }.map { JSON.Member($0.key, .bool($0.value)) }))])
+    .object([
+      .init("tags", .object(tags.sorted { $0.key < $1.key }.map { JSON.Member($0.key, .bool($0.value)) })),
+      .init("version", .string(String(version, radix: 16))),
+      .init("columns", .object(columns.sorted { $0.key < $1.key }.map { JSON.Member($0.key, .string($0.value)) })),
+    ])
   }
 
   fileprivate init?(_ json: JSON) {
     self.init()
-    for tag in json["tags"]?.members ?? [] {
+    guard let tags = json["tags"]?.members, let columns = json["columns"]?.members,
+      let version = json["version"]?.stringValue.flatMap({ UInt64($0, radix: 16) })
+    else { return nil }
+    self.version = version
+    for tag in tags {
       guard let isTagged = tag.value.boolValue else { return nil }
-      tags[tag.name] = isTagged
+      self.tags[tag.name] = isTagged
+    }
+    for column in columns {
+      guard let name = column.value.stringValue else { return nil }
+      self.columns[column.name] = name
     }
   }
 }

@@ -52,6 +52,7 @@ import Testing
     decisions.tags = ["Tag.icon": true, "Tag.image": true]
     try open().record([.decided(decisions)])
     decisions.tags = ["Tag.icon": false]
+    (decisions.columns, decisions.version) = (["Tag.name": "ZNAME1"], .max)
     try open().record([.decided(decisions)])
     #expect(try open().mapping.decisions == decisions)
   }
