@@ -18,6 +18,8 @@ package final class CoreDataFile {
     package let root: String
     package let name: String
     package let columns: [String]
+    /// The declared type of each column.
+    let types: [String]
   }
 
   /// The table of a many-to-many relationship: pairs of keys, and perhaps an order.
@@ -53,7 +55,7 @@ package final class CoreDataFile {
     database = try StoreDatabase(copy: snapshot.copy, name: name)
     external = ExternalStorage(store: snapshot.path)
     isLogMissing = snapshot.isLogMissing
-    let schema = try Self.schema(database)
+    let (schema, types) = try Self.schema(database)
     guard !schema.isEmpty else {
       throw Refusal(
         .invalid, "\(name) has no tables: the newest data of an app are in \(name)-wal; copy that file with the store")
@@ -75,7 +77,8 @@ package final class CoreDataFile {
           entities[index].table = known
         } else if let columns = schema[table], columns.contains("Z_PK"), columns.contains("Z_ENT") {
           entities[index].table = tables.count
-          tables.append(RowTable(root: entities[root].name, name: table, columns: columns))
+          tables.append(
+            RowTable(root: entities[root].name, name: table, columns: columns, types: types[table, default: []]))
         }
       }
       (self.tables, self.entities, entityIndexes) = (tables, entities, byNumber)
@@ -107,18 +110,22 @@ package final class CoreDataFile {
 
   // MARK: - Bookkeeping tables
 
-  /// The columns of all tables.
-  private static func schema(_ database: StoreDatabase) throws -> [String: [String]] {
-    var schema = [String: [String]]()
+  /// The columns of all tables, and their types.
+  private static func schema(
+    _ database: StoreDatabase
+  ) throws -> (columns: [String: [String]], types: [String: [String]]) {
+    var (schema, types) = ([String: [String]](), [String: [String]]())
     let rows = try database.statement(
       """
-      SELECT t.name, c.name FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' \
+      SELECT t.name, c.name, c.type FROM sqlite_master t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' \
       AND t.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY t.name, c.cid
       """)
     while try rows.step() {
-      if let table = rows.text(0), let column = rows.text(1) { schema[table, default: []].append(column) }
+      guard let table = rows.text(0), let column = rows.text(1), let type = rows.text(2) else { continue }
+      schema[table, default: []].append(column)
+      types[table, default: []].append(type)
     }
-    return schema
+    return (schema, types)
   }
 
   private static func readUUID(_ database: StoreDatabase) throws -> String {

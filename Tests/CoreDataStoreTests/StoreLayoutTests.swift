@@ -346,6 +346,45 @@ import Testing
     #expect(try store.value("IDMNote 5", "text_") == .string("it's \"quoted\"; comma, tab\t"))
   }
 
+  /// As a migration converts them.
+  @Test func valuesOfAnotherTypeAreConverted() throws {
+    let model = """
+      {"format": 1, "name": "Types", "version": 2, "entities": [
+        {"name": "IDMNote", "attributes": [
+          {"name": "creationDate", "type": "string"}, {"name": "amount", "type": "string", "optional": true},
+          {"name": "rate", "type": "integer", "optional": true}, {"name": "size", "type": "integer", "optional": true},
+          {"name": "weight", "type": "double", "optional": true}, {"name": "price", "type": "text", "optional": true},
+          {"name": "moment", "type": "integer", "optional": true}]}
+      ]}
+      """
+    let fixture = try StoreFixture("Notes.sqlite", model: model)
+    try fixture.execute(
+      """
+      ALTER TABLE ZIDMNOTE ADD COLUMN ZAMOUNT INTEGER; ALTER TABLE ZIDMNOTE ADD COLUMN ZRATE FLOAT;
+      ALTER TABLE ZIDMNOTE ADD COLUMN ZSIZE VARCHAR; ALTER TABLE ZIDMNOTE ADD COLUMN ZWEIGHT VARCHAR;
+      ALTER TABLE ZIDMNOTE ADD COLUMN ZPRICE DECIMAL; ALTER TABLE ZIDMNOTE ADD COLUMN ZMOMENT TIMESTAMP;
+      UPDATE ZIDMNOTE SET ZAMOUNT = 5, ZRATE = 1.75, ZSIZE = '12', ZWEIGHT = '2.5', ZPRICE = 0.1, ZMOMENT = 1.5 WHERE Z_PK = 1;
+      UPDATE ZIDMNOTE SET ZSIZE = 'large', ZAMOUNT = 'many' WHERE Z_PK = 2
+      """)
+    let store = try fixture.read()
+    #expect(try store.value("IDMNote 1", "creationDate") == .string("2001-01-01T00:00:00.000000Z"))
+    #expect(try store.value("IDMNote 1", "amount") == .string("5"))
+    #expect(try store.value("IDMNote 1", "rate") == .integer(1))
+    #expect(try store.value("IDMNote 1", "size") == .integer(12))
+    #expect(try store.value("IDMNote 1", "weight") == .double(2.5))
+    #expect(try store.value("IDMNote 1", "price") == .string("0.1"))
+    #expect(try store.value("IDMNote 4", "size") == .null)
+    #expect(
+      store.remarks.contains(
+        "IDMNote.rate: the store has a double, and the model an integer: its values are converted as a migration converts "
+          + "them; fractions are dropped (0)"), "\(store.remarks)")
+    // A column can have a value of any type. No migration makes a number of a date.
+    #expect(try store.value("IDMNote 2", "amount") == .string("many"))
+    #expect(try store.problems("IDMNote 2") == ["size: \"large\" can't be converted to an integer"])
+    #expect(try store.problems("IDMNote 1") == ["moment: 1.5 is not a whole number"])
+    #expect(!store.remarks.contains { $0.hasPrefix("IDMNote.moment") })
+  }
+
   @Test func frameworkEntitiesAreNotRead() throws {
     let fixture = try StoreFixture("Notes.sqlite")
     try fixture.execute(

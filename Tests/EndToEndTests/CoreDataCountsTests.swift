@@ -60,4 +60,24 @@ import Testing
     #expect(try note("n2", app)["imageFile"] == .null)
     #expect(app.daemon.stop() == 0)
   }
+
+  /// As in a migration, the object becomes the only member.
+  @Test(arguments: [#", "toMany": true"#, #", "toMany": true, "ordered": true"#], ["", #", "toMany": true"#])
+  func toOneThatIsAToManyNowHasOneMember(list: String, inverse: String) throws {
+    let app = try app(
+      (#""inverse": "notesOfImageFile", "deleteRule": "cascade""#, #""inverse": "notesOfImageFile""# + list),
+      (Self.files, #""destination": "IDMNote", "inverse": "imageFile"\#(inverse)}"#))
+    let result = try app.run()
+    #expect(result.lines.contains("imported 9, changed 0, unchanged 0, skipped 0"), "\(result.output)")
+    #expect(!result.output.contains("IDMNote.imageFile") && !result.output.contains("notesOfImageFile"))
+    func files(_ name: String) throws -> [String?] {
+      try app.members(note(name, app), "imageFile", "uniqueIdentifier")
+    }
+    #expect(try files("n1") == ["media-small"] && files("n2") == ["media-big"] && files("n4") == [])
+    #expect(try app.counts() == ["unchanged": 9])
+    try app.change("UPDATE ZIDMNOTE SET ZIMAGEFILE = CASE Z_PK WHEN 4 THEN 2 END WHERE Z_PK IN (2, 4)")
+    #expect(try app.counts()["skipped"] == nil)
+    #expect(try files("n1") == ["media-small"] && files("n2") == [] && files("n4") == ["media-big"])
+    #expect(app.daemon.stop() == 0)
+  }
 }

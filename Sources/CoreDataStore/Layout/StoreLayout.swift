@@ -37,6 +37,8 @@ package struct StoreLayout {
     let column: Int
     /// Whether the bytes begin with a tag of external storage.
     let isTagged: Bool
+    /// The type of the column, if its values are converted; nil otherwise.
+    let type: Attribute.Kind?
   }
 
   struct ReferenceColumn {
@@ -164,7 +166,8 @@ package struct StoreLayout {
         columns.attributes.append(
           AttributeColumn(
             property: property, attribute: attribute, column: column,
-            isTagged: attribute.kind == .data ? try isTagged(property, column, table) : false))
+            isTagged: attribute.kind == .data ? try isTagged(property, column, table) : false,
+            type: try convertedType(property, attribute, column, table)))
       case .relationship(let relationship) where !relationship.isToMany:
         guard let destination = self.stored(relationship.destination), let target = destination.table else {
           remark(name(property), "the entity at its other end is not in the store", 0)
@@ -217,7 +220,7 @@ package struct StoreLayout {
     return relationship
   }
 
-  private func columnName(_ property: Property) -> String { "Z" + names.capitals(property) }
+  func columnName(_ property: Property) -> String { "Z" + names.capitals(property) }
 
   private func hasReferenceColumn(_ number: PropertyNumber) -> Bool {
     guard let property = model.property(number) else { preconditionFailure("an inverse is in its model") }
@@ -342,7 +345,9 @@ package struct StoreLayout {
       guard relationship.isOrdered else { return }
       return try addOrder(property, inverse, ownerTable, memberTable)
     }
-    guard let join = join(of: property, relationship, owner, member) else {
+    var found = join(of: property, relationship, owner, member)
+    if found == nil { found = formerToOne(property, relationship, ownerTable, memberTable) }
+    guard let join = found else {
       // The app may have a to-one without an inverse, whose other end is a to-many here.
       if !isToMany(relationship.inverse) || join(of: inverse, self.relationship(property.number), member, owner) == nil
       {
@@ -354,7 +359,10 @@ package struct StoreLayout {
     let isListed: Bool
     if relationship.isOrdered {
       isListed = true
-      if join.order == nil { remark(name(property), "the store has no order of the members", 0) }
+      // The only member of a former to-one needs none.
+      if join.order == nil, join.owner != "Z_PK" {
+        remark(name(property), "the store has no order of the members", 0)
+      }
     } else if isToMany(relationship.inverse) {
       // If neither side has an order, one side is enough.
       let isFirst = relationship.storage == .members
@@ -391,7 +399,7 @@ package struct StoreLayout {
     lists.append(MemberList(property: property, ownerTable: owner, memberTable: member, sql: sql))
   }
 
-  private struct Join {
+  struct Join {
     let table: String
     /// The columns with the keys of the owners and of the members.
     let owner: String
@@ -405,9 +413,9 @@ package struct StoreLayout {
   private func joinOfInverse(_ relationship: Relationship) -> Join? {
     let inverse = self.relationship(relationship.inverse)
     guard inverse.isToMany, let property = model.property(relationship.inverse), let owner = stored(property.owner),
-      let member = stored(inverse.destination)
+      let ownerTable = owner.table, let member = stored(inverse.destination)
     else { return nil }
-    return join(of: property, inverse, owner, member)
+    return join(of: property, inverse, owner, member) ?? toOneJoin(property, ownerTable)
   }
 
   /// The join table of a relationship. Its column for the members has the relationship's name and the number of the

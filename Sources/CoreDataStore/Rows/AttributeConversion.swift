@@ -18,9 +18,42 @@ package enum AttributeConversion {
   }
 
   /// The value of an attribute.
+  /// - Parameter type: the type of a column whose values are converted; nil otherwise.
   /// - Throws: `Failure` if the column has a value of another type; nothing is guessed.
-  package static func value(_ stored: StoreValue, _ attribute: Attribute) throws(Failure) -> Value {
-    switch (attribute.kind, stored) {
+  package static func value(
+    _ stored: StoreValue, _ attribute: Attribute, from type: Attribute.Kind? = nil
+  ) throws(Failure) -> Value {
+    // SQLite stores any value in any column.
+    guard let type, let value = try? value(stored, type, []), !value.isNull else {
+      return try value(stored, attribute.kind, attribute.cases)
+    }
+    let converted: Value
+    switch attribute.kind {
+    case .string, .text:
+      let json = value.json(kind: type)
+      converted = .string(json.stringValue ?? json.text)
+    case .integer: converted = GraphFunction.integer.apply([value])
+    case .double: converted = GraphFunction.double.apply([value])
+    default: preconditionFailure("a column is converted to a type of the list")
+    }
+    guard converted.isNull else { return converted }
+    throw Failure(reason: "\(value.json(kind: type).text.excerpt) can't be converted to \(attribute.kind.article)")
+  }
+
+  /// Whether a migration converts values of a type to another one, whose values have another form in a column.
+  static func converts(_ type: Attribute.Kind, to kind: Attribute.Kind) -> Bool {
+    switch kind {
+    case .string, .text: [.bool, .integer, .double, .decimal, .date, .uuid].contains(type)
+    case .integer: [.double, .decimal, .string].contains(type)
+    case .double: type == .string
+    default: false
+    }
+  }
+
+  private static func value(
+    _ stored: StoreValue, _ kind: Attribute.Kind, _ cases: [String]
+  ) throws(Failure) -> Value {
+    switch (kind, stored) {
     case (_, .null): return .null
     case (.bool, .integer(0)): return .bool(false)
     case (.bool, .integer(1)): return .bool(true)
@@ -47,17 +80,19 @@ package enum AttributeConversion {
       guard let text = String(validating: bytes, as: UTF8.self) else {
         throw Failure(reason: "the text is not valid UTF-8")
       }
-      return try value(ofText: text, attribute)
-    default: throw Failure(reason: "the column has \(stored.kind), and the attribute is \(attribute.kind.article)")
+      return try value(ofText: text, kind, cases)
+    default: throw Failure(reason: "the column has \(stored.kind), and the attribute is \(kind.article)")
     }
   }
 
-  private static func value(ofText text: String, _ attribute: Attribute) throws(Failure) -> Value {
-    switch attribute.kind {
+  private static func value(
+    ofText text: String, _ kind: Attribute.Kind, _ cases: [String]
+  ) throws(Failure) -> Value {
+    switch kind {
     case .string, .text: return .string(text)
     default:
-      guard let value = Value(json: .string(text), kind: attribute.kind, cases: attribute.cases) else {
-        throw Failure(reason: "\"\(text.excerpt)\" is not \(attribute.kind.article)")
+      guard let value = Value(json: .string(text), kind: kind, cases: cases) else {
+        throw Failure(reason: "\"\(text.excerpt)\" is not \(kind.article)")
       }
       return value
     }
@@ -126,7 +161,7 @@ package enum AttributeConversion {
 
 extension Attribute.Kind {
   /// As in `a date`.
-  fileprivate var article: String {
+  var article: String {
     switch self {
     case .integer, .enumeration: "an \(rawValue)"
     default: "a \(rawValue)"

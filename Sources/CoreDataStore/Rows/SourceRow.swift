@@ -243,7 +243,7 @@ package final class SourceReader {
     }
     do {
       if column.isTagged, case .blob(let bytes) = stored { stored = .blob(try file.external.value(bytes)) }
-      let value = try AttributeConversion.value(stored, column.attribute)
+      let value = try AttributeConversion.value(stored, column.attribute, from: column.type)
       let content = SourceRow.Content.value(value)
       guard RowSize.bytes(content) <= RowSize.maximum else {
         row.problems.append(

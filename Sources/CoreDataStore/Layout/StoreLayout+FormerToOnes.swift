@@ -1,0 +1,36 @@
+import GraphModel
+
+/// To-manys of the model that are to-ones in the version of the store: the column has the only member of each list.
+extension StoreLayout {
+  /// The column of a to-one as a join: of the relationship itself, or of its inverse, which then has an order beside it.
+  mutating func formerToOne(
+    _ property: Property, _ relationship: Relationship, _ owner: Int, _ member: Int
+  ) -> Join? {
+    if let join = toOneJoin(property, owner) {
+      use(join, owner)
+      return join
+    }
+    guard let inverse = model.property(relationship.inverse), inverse.relationship?.isToMany == true,
+      let join = toOneJoin(inverse, member)
+    else { return nil }
+    use(join, member)
+    let order = "Z_FOK_" + join.member.dropFirst()
+    return Join(
+      table: join.table, owner: join.member, member: join.owner,
+      order: file.tables[member].columns.contains(order) ? order : nil, isReflexive: false)
+  }
+
+  /// The rows of a table as owners, and the rows to which a column refers as members.
+  func toOneJoin(_ property: Property, _ table: Int) -> Join? {
+    let column = columnName(property)
+    // The column of an attribute has another type.
+    guard let place = file.tables[table].columns.firstIndex(of: column),
+      file.tables[table].types[place].uppercased() == "INTEGER"
+    else { return nil }
+    return Join(table: file.tables[table].name, owner: "Z_PK", member: column, order: nil, isReflexive: false)
+  }
+
+  private mutating func use(_ join: Join, _ table: Int) {
+    if let column = file.tables[table].columns.firstIndex(of: join.member) { usedColumns[table].insert(column) }
+  }
+}
