@@ -62,19 +62,21 @@ import Testing
   }
 
   /// A key of several properties may contain a reference, whose object is named by its row.
-  @Test func eachPropertyOfAKeyIsNamed() throws {
+  @Test(arguments: ["another commit", "the same commit"])
+  func eachPropertyOfAKeyIsNamed(holder: String) throws {
     var model = try String(contentsOfFile: Fixtures.root + "/Schema/CoreDataStores/Notes.json", encoding: .utf8)
     let place = "{\"name\": \"IDMNote\","
     #expect(model.contains(place))
     model = model.replacingOccurrences(of: place, with: place + " \"unique\": [[\"text\", \"imageFile\"]],")
     let app = try CoreDataApp("Notes.sqlite", model: model)
-    #expect(try app.counts() == ["imported": 9])
+    let isOther = holder == "another commit"
+    if isOther { #expect(try app.counts() == ["imported": 9]) }
     try app.change("INSERT INTO ZIDMNOTE SELECT 20, 2, 1, 1, 5, ZTEXT, 'n20' FROM ZIDMNOTE WHERE Z_PK = 1")
     let line = try #require(skipped(try app.run()).first)
     #expect(
       line.hasPrefix(
         "skipped IDMNote 20: its unique key, text \"Epoch: 2001-01-01T00:00:00Z\" and imageFile IDMMediaFile 1, is that of "
-          + "IDMNote 1, the object "), "\(line)")
+          + "IDMNote 1" + (isOther ? ", the object " : "")), "\(line)")
     #expect(try app.counts() == ["unchanged": 9, "skipped": 1])
     #expect(app.daemon.stop() == 0)
   }

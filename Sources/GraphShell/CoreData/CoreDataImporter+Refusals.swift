@@ -169,8 +169,15 @@ extension CoreDataImporter {
   /// - Returns: the reason, with the key and its value.
   private func refuse(_ violation: Violation, of holder: String, _ items: [RowChanges.Item]) -> String {
     let rows = Dictionary(items.map { ($0.change.id, $0.key) }, uniquingKeysWith: { first, _ in first })
+    // The violation has the permanent ids of new objects, which do not exist: their commit was refused.
+    var sent = [PropertyNumber: Value]()
+    for edit in items.filter({ $0.change.id == violation.id }).flatMap(\.change.edits) {
+      if case .set(let value) = edit.action { sent[edit.property] = value }
+    }
     let parts = ([Violation.KeyPart(violation.property, violation.value)] + violation.others).compactMap { part in
-      shell.model.property(part.property).map { (property: $0, text: text(part.value, of: $0, rows)) }
+      shell.model.property(part.property).map { property in
+        (property: property, text: text(sent[part.property, default: part.value], of: property, rows))
+      }
     }
     precondition(!parts.isEmpty, "a unique key has a property of the model")
     let names = parts.map(\.property.name).joined(separator: " and ")
