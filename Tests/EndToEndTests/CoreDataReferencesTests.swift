@@ -119,4 +119,33 @@ import Testing
     #expect(try app.members(note("n4", app), "tags", "text").contains("unused"))
     #expect(app.daemon.stop() == 0)
   }
+
+  private static let regions = """
+    {"format": 1, "name": "Regions", "version": 1, "entities": [
+      {"name": "GeographicRegion", "attributes": [
+        {"name": "numericISO3166Code", "type": "integer", "optional": true}],
+       "relationships": [
+        {"name": "continent", "destination": "Continent", "inverse": "regions"}]},
+      {"name": "Continent", "relationships": [
+        {"name": "regions", "destination": "GeographicRegion", "inverse": "continent", "toMany": true}]},
+      {"name": "Country", "parent": "GeographicRegion"}
+    ]}
+    """
+
+  /// In the version of the store both entities have one parent, and the relationship leads to this.
+  @Test func referenceToARowOfAnotherEntityIsReported() throws {
+    let app = try CoreDataApp("Moody.moody", model: Self.regions)
+    try app.change("UPDATE ZGEOGRAPHICREGION SET ZCONTINENT = 31 WHERE Z_PK = 21")
+    for counts in ["imported 5, changed 0, unchanged 0", "imported 0, changed 0, unchanged 5"] {
+      let result = try app.run()
+      #expect(
+        result.lines.contains(
+          "imported Country (GeographicRegion) 21 without continent: GeographicRegion 31 is Country in the model Regions, "
+            + "and Continent is expected"), "\(result.output)")
+      #expect(result.lines.contains("\(counts), skipped 0, incomplete 1"), "\(result.output)")
+    }
+    let country = try app.object("Country", "numericISO3166Code == 704")
+    #expect(country["continent"]?.stringValue != nil)
+    #expect(app.daemon.stop() == 0)
+  }
 }

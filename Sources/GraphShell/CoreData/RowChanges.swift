@@ -35,6 +35,8 @@ struct RowChanges {
   let owners: [PropertyNumber: [RowKey: [RowKey]]]
   /// The rows that are in the store.
   let existing: Set<RowKey>
+  /// The entities by name.
+  private let entities: [String: Entity]
   /// The names of the properties of each entity, with those of earlier versions.
   let names: [EntityNumber: Set<String>]
   /// The properties that had other names in earlier versions, by these names.
@@ -63,6 +65,7 @@ struct RowChanges {
     (self.model, self.reader, self.roots) = (model, reader, roots)
     (self.members, self.existing) = (members, existing)
     owners = Self.owners(in: members, model)
+    entities = Dictionary(model.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     var names = [EntityNumber: Set<String>]()
     var successors = [String: [Property]]()
     for entity in model.entities {
@@ -123,7 +126,7 @@ struct RowChanges {
 
   /// Why a required reference of a new row is missing; nil if another reason is the cause.
   func cause(_ property: Property, _ key: RowKey) -> String? {
-    unresolved[key].flatMap { $0[property.number] }.map(reason)
+    unresolved[key].flatMap { $0[property.number] }.map { reason($0, property) }
   }
 
   // MARK: - Inserts
@@ -146,7 +149,10 @@ struct RowChanges {
       for (property, _) in row.fields + lists(of: row) { record.sums[property.name] = ImportMapping.Row.empty }
       let contents = row.fields + requiredLists(of: row) + optionalLists(of: row)
       for (property, content) in contents where !isExcluded(property, row.key) {
-        let resolved = resolve(content, property) { temporary[$0] ?? objectID(of: $0, mapping, property) }
+        let resolved = resolve(content, property) { target in
+          guard let id = temporary[target] else { return objectID(of: target, mapping, property) }
+          return accepts(model.entity(id.entity), property) ? id : nil
+        }
         if let lost = resolved.lost.first {
           deferred.insert(row.key)
           unresolved[row.key, default: [:]][property.number] = lost
@@ -244,7 +250,8 @@ struct RowChanges {
         for target in resolved.lost {
           missing.append(
             LostReference(
-              key: key, entity: row.entity.name, property: property.name, reason: reason(target), isKept: isKept))
+              key: key, entity: row.entity.name, property: property.name, reason: reason(target, property),
+              isKept: isKept))
         }
         if isKept { continue }
         let sum = sum(resolved.found, property)
@@ -277,7 +284,12 @@ struct RowChanges {
   /// The graph sets the time of the last change itself.
   func isAssigned(_ property: Property) -> Bool { property.attribute?.assignment != nil }
 
-  private func reason(_ target: RowKey) -> String {
+  private func reason(_ target: RowKey, _ property: Property) -> String {
+    if let entity = try? reader.row(target).entity, !accepts(entity, property),
+      let destination = property.relationship.flatMap({ model.entity($0.destination) })
+    {
+      return "\(reader.name(target)) is \(entity.name) in the model \(model.name), and \(destination.name) is expected"
+    }
     if absent.contains(target) { return "the object of \(reader.name(target)) was deleted in the graph" }
     return existing.contains(target)
       ? "\(reader.name(target)) was not imported" : "there is no row \(reader.name(target))"
@@ -288,7 +300,19 @@ struct RowChanges {
   private func objectID(of key: RowKey, _ mapping: ImportMapping, _ property: Property) -> ObjectID? {
     // A row whose update is refused keeps its object. A new row that is refused is not in the mapping.
     guard existing.contains(key), !absent.contains(key), let relationship = property.relationship else { return nil }
-    return mapping.rows[mappingKey(key)].map { ObjectID(key: $0.id, entity: relationship.destination) }
+    guard let known = mapping.rows[mappingKey(key)], accepts(entities[known.row.entity], property) else {
+      return nil
+    }
+    return ObjectID(key: known.id, entity: relationship.destination)
+  }
+
+  /// Whether a relationship can have objects of an entity; nil for one that has another name now. The entity may have
+  /// had the destination as its parent in the version of the store.
+  private func accepts(_ entity: Entity?, _ property: Property) -> Bool {
+    guard let entity, let destination = property.relationship.flatMap({ model.entity($0.destination) }) else {
+      return true
+    }
+    return entity.isKind(of: destination)
   }
 
   /// The value of a content, and the part of it whose rows have objects.
@@ -337,32 +361,4 @@ struct RowChanges {
     let key = mappingKey(key)
     return "\(key.root) \(key.key)"
   }
-}
-
-extension SourceRow.Content {
-  /// The rows at the other end of a relationship.
-  var rows: [StoreLayout.RowKey] {
-    switch self {
-    case .value, .reference(nil): []
-    case .reference(let key?): [key]
-    case .members(let keys): keys
-    }
-  }
-
-  /// The content without some of the rows.
-  func without(_ rows: Set<StoreLayout.RowKey>) -> Self {
-    switch self {
-    case .value, .reference(nil): self
-    case .reference(let key?): rows.contains(key) ? .reference(nil) : self
-    case .members(let keys): .members(keys.filter { !rows.contains($0) })
-    }
-  }
-}
-
-extension Property {
-  /// Whether a to-many has to have a member when its object is inserted.
-  var requiresMember: Bool { relationship?.minimumCount.map { $0 > 0 } == true }
-
-  /// Whether it is a relationship that is never empty.
-  fileprivate var requiresObject: Bool { requiresMember || relationship?.isToMany == false && !isOptional }
 }
