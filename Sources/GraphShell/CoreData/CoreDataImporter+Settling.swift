@@ -7,6 +7,15 @@ extension CoreDataImporter {
   /// The most commits of the log in one request.
   private static let commitsInOneRequest: Revision = 500
 
+  /// The refusal that ends an import, with the advice to repeat it if the outcome of its last commit is not known.
+  nonisolated static func repeatable(_ refusal: Refusal) -> Refusal {
+    var refusal = refusal
+    guard refusal.isOutcomeUnknown else { return refusal }
+    refusal.message = refusal.message.replacing(
+      "check before you repeat it", with: "run the import again, which inserts no row twice")
+    return refusal
+  }
+
   /// Resolves a commit whose outcome an interrupted import did not learn.
   /// - Throws: `ProgramRefusal` if another user has sent it, and it may still be committed.
   func settle(_ sending: ImportMapping.Sending) async throws {

@@ -125,7 +125,12 @@ struct CoreDataOptions: ParsableArguments {
       let importer = try CoreDataImporter(
         shell, SourceReader(store, layout), record, batch: batch ?? Self.usualBatch, deletes: delete, again: again,
         progress: progress)
-      var report = try await importer.run()
+      var report: ImportReport
+      do {
+        report = try await importer.run()
+      } catch let refusal as Refusal {
+        throw CoreDataImporter.repeatable(refusal)
+      }
       report.remarks = layout.remarks + report.remarks + report.keyRemarks
       try list?.write(report.entries)
       show(report, path, shell.output)
