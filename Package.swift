@@ -143,8 +143,10 @@ let package = Package(
       swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     // The standard streams, the command line and the local time of a program, without a graph.
     .target(name: "CommandLineIO", dependencies: ["GraphModel", log]),
+    // The names of a converted model's parts in the app: the conversion writes them, imports read them.
+    .target(name: "CoreDataNames"),
     // Reads the stores of apps that use Core Data, through SQLite's C library.
-    .target(name: "CoreDataStore", dependencies: ["GraphModel", sqlite]),
+    .target(name: "CoreDataStore", dependencies: ["GraphModel", "CoreDataNames", sqlite]),
     // The commands of the shell for any model; the program adds its name, its connection and its own commands.
     .target(
       name: "GraphShell",
@@ -221,7 +223,7 @@ let package = Package(
       ]),
     .executableTarget(name: "graph-sim", dependencies: ["GraphSimulation", arguments]),
     // Core Data models as model files, for the converter and for imports of Core Data stores.
-    .target(name: "CoreDataModels", dependencies: ["GraphModel"]),
+    .target(name: "CoreDataModels", dependencies: ["GraphModel", "CoreDataNames"]),
     .target(name: "ModelClasses", dependencies: ["ModelFiles"]),
     .executableTarget(name: "graph-generate", dependencies: ["ModelClasses", "CoreDataModels"]),
     // The tool of the plugin, which every package that uses the plugin compiles.
@@ -306,7 +308,8 @@ let package = Package(
         "GraphTesting",
         arguments, log,
       ]),
-    .testTarget(name: "CoreDataStoreTests", dependencies: ["GraphModel", "CoreDataStore", "GraphTesting", grdb]),
+    .testTarget(
+      name: "CoreDataStoreTests", dependencies: ["GraphModel", "CoreDataNames", "CoreDataStore", "GraphTesting", grdb]),
     .testTarget(
       name: "TerminalApplicationTests", dependencies: ["TerminalApplication", "TerminalCells", "GraphTesting"]),
     .testTarget(name: "StickiesModelTests", dependencies: ["GraphWire", "GraphTesting", "StickiesModel"]),

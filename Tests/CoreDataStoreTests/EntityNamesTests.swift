@@ -1,3 +1,4 @@
+import CoreDataNames
 import GraphModel
 import Testing
 
@@ -6,11 +7,14 @@ import Testing
 /// Finds the entities of a model in a store, also after the app has given a name to another entity.
 @Suite struct EntityNamesTests {
   /// A new entity has the former name of another one. The conversion writes that name with the number of its version.
-  @Test(arguments: ["IDMTag", "IDMTag_1"])
+  @Test(arguments: [
+    #""renamed": "IDMTag""#,
+    #""renamed": "IDMTag_1", "documentation": "Called \"Book\" in Core Data, earlier \"IDMTag\".""#,
+  ])
   func nameThatTwoEntitiesHaveOrHadIsAskedFor(earlier: String) throws {
     let model = """
       {"format": 1, "name": "Reused", "version": 2, "entities": [
-        {"name": "Book", "renamed": "\(earlier)", "attributes": [
+        {"name": "Book", \(earlier), "attributes": [
           {"name": "text", "type": "string", "optional": true}]},
         {"name": "IDMTag", "attributes": [{"name": "text", "type": "string", "optional": true}]}
       ]}
@@ -40,58 +44,39 @@ import Testing
     #expect(try fixture.read().counts == ["Book": 1, "IDMTag": 3])
   }
 
-  /// A name that the conversion may have changed yields to one that is the same.
-  @Test func convertedNameYieldsToAnEqualOne() throws {
+  /// A store of the version before has the same entities.
+  @Test func exchangedNamesOfEntitiesAreAskedFor() throws {
     let model = """
-      {"format": 1, "name": "Spelled", "version": 1, "entities": [
-        {"name": "IDMTag_", "attributes": [{"name": "text", "type": "string", "optional": true}]},
-        {"name": "IDMTag", "attributes": [{"name": "text", "type": "string", "optional": true}]}
+      {"format": 1, "name": "Exchanged", "version": 2, "entities": [
+        {"name": "IDMTag", "documentation": "Called \\"IDMTag\\" in Core Data, earlier \\"IDMNote\\"."},
+        {"name": "IDMNote", "documentation": "Called \\"IDMNote\\" in Core Data, earlier \\"IDMTag\\"."}
       ]}
       """
-    #expect(try StoreFixture("Notes.sqlite", model: model).read().counts == ["IDMTag": 3])
+    var fixture = try StoreFixture("Notes.sqlite", model: model)
+    let refusal = try #require(throws: Refusal.self) { try fixture.read() }
+    #expect(
+      refusal.message
+        == "the rows of IDMTag can be those of IDMTag or IDMNote in the model Exchanged, which have or had this name; say "
+        + "which, with --rename IDMTag=IDMTag or --rename IDMNote=IDMTag")
+    fixture.names = ["IDMTag": "IDMTag"]
+    #expect(try fixture.read().counts == ["IDMTag": 3, "IDMNote": 4])
+    fixture.names = ["IDMNote": "IDMTag"]
+    #expect(try fixture.read().counts == ["IDMTag": 4, "IDMNote": 3])
   }
 
-  /// A daemon may serve the version of the store: there the conversion writes a number after a name that another part
-  /// of a later version has.
-  @Test func numberedNamesAreFound() throws {
-    let model = """
-      {"format": 1, "name": "Numbered", "version": 1, "entities": [
-        {"name": "IDMNote_3", "attributes": [{"name": "text_2", "type": "string", "optional": true}]},
-        {"name": "IDMTag", "attributes": [
-          {"name": "text", "type": "string", "optional": true}, {"name": "text_2", "type": "string", "optional": true}]}
-      ]}
-      """
-    let store = try StoreFixture("Notes.sqlite", model: model).read()
-    #expect(store.counts == ["IDMNote_3": 4, "IDMTag": 3])
-    #expect(try store.value("IDMNote 1", "text_2") == .string("Epoch: 2001-01-01T00:00:00Z"))
-    #expect(store.remarks.contains("IDMTag.text_2: the store has no column ZTEXT_2 of this property (0)"))
-  }
-
-  /// After two underscores the number distinguishes equal names in every version. A name may have both numbers.
-  @Test(arguments: ["text__2", "text_7__2"]) func numbersOfEqualNamesAreFoundInEachVersion(text: String) throws {
-    let model = """
-      {"format": 1, "name": "Numbered", "version": 5, "entities": [
-        {"name": "IDMNote__2", "attributes": [{"name": "\(text)", "type": "string", "optional": true}]}
-      ]}
-      """
-    let store = try StoreFixture("Notes.sqlite", model: model).read()
-    #expect(store.counts == ["IDMNote__2": 4])
-    #expect(try store.value("IDMNote 1", text) == .string("Epoch: 2001-01-01T00:00:00Z"))
-  }
-
-  /// Without accents both names are equal, so the conversion has numbered one of them.
-  @Test func numberedNameWithAccentsIsFound() throws {
-    let model = """
-      {"format": 1, "name": "Numbered", "version": 5, "entities": [
-        {"name": "IDMNote", "attributes": [
-          {"name": "text", "type": "string", "optional": true}, {"name": "text__2", "type": "string", "optional": true}]}
-      ]}
-      """
-    let fixture = try StoreFixture("Notes.sqlite", model: model)
-    try fixture.execute("ALTER TABLE ZIDMNOTE ADD COLUMN \"ZTÉXT\" VARCHAR; UPDATE ZIDMNOTE SET \"ZTÉXT\" = 'accent'")
-    let store = try fixture.read()
-    #expect(try store.value("IDMNote 1", "text") == .string("Epoch: 2001-01-01T00:00:00Z"))
-    #expect(try store.value("IDMNote 1", "text__2") == .string("accent"))
+  @Test(
+    arguments: [
+      ([], ""), (["id"], "Called \"id\" in Core Data."),
+      (["title", "label"], "Called \"title\" in Core Data, earlier \"label\"."),
+      (
+        ["a b.c", "x", "y", "z"],
+        "It. Called \"a b.c\" in Core Data, earlier \"x\", \"y\" and \"z\". Called \"q\"."
+      ),
+      ([], "Called \"title\" by people."),
+    ] as [([String], String)])
+  func namesAreReadFromDocumentation(names: [String], documentation: String) throws {
+    #expect(AppNames(documentation: documentation)?.names == (names.isEmpty ? nil : names))
+    if !names.isEmpty { #expect(documentation.contains(AppNames(names + names).documentation)) }
   }
 
   /// The number is that of an earlier version, or the name is one of the app's in a later version.
@@ -107,24 +92,13 @@ import Testing
     #expect(try store.content("IDMNote 1", "text_3") == nil)
   }
 
-  /// The names in `renamed` are those of the conversion.
-  @Test(arguments: ["text_1", "text_"]) func convertedEarlierNamesAreFound(earlier: String) throws {
-    let model = """
-      {"format": 1, "name": "Earlier", "version": 2, "entities": [
-        {"name": "IDMNote", "attributes": [
-          {"name": "body", "renamed": "\(earlier)", "type": "string", "optional": true}]}
-      ]}
-      """
-    let store = try StoreFixture("Notes.sqlite", model: model).read()
-    #expect(try store.value("IDMNote 1", "body") == .string("Epoch: 2001-01-01T00:00:00Z"))
-  }
-
   /// In a store of the version before, the column can be that of either.
   @Test func earlierNameThatANewPropertyHasIsAskedFor() throws {
     let model = """
       {"format": 1, "name": "Reused", "version": 2, "entities": [
         {"name": "IDMNote", "attributes": [
-          {"name": "body", "renamed": "text_1", "type": "string", "optional": true},
+          {"name": "body", "renamed": "text_1", "type": "string", "optional": true,
+           "documentation": "Called \\"body\\" in Core Data, earlier \\"text\\"."},
           {"name": "text", "type": "string", "optional": true}]}
       ]}
       """

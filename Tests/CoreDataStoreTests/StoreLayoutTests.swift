@@ -228,7 +228,8 @@ import Testing
     let model = """
       {"format": 1, "name": "Renamed", "version": 1, "entities": [
         {"name": "Note", "attributes": [
-          {"name": "body", "type": "string", "optional": true}, {"name": "creationDate_", "type": "date"}]}
+          {"name": "body", "type": "string", "optional": true},
+          {"name": "creationDate_", "type": "date", "documentation": "Called \\"creationDate\\" in Core Data."}]}
       ]}
       """
     var fixture = try StoreFixture("Notes.sqlite", model: model)
@@ -330,20 +331,64 @@ import Testing
     #expect(try store.members("IDMTag 7", "friends") == [2])
   }
 
-  /// The conversion of a model writes names without accents, and with an x where a name is reserved.
-  @Test func convertedNamesAreFound() throws {
+  /// The conversion writes the names of the app into the documentation of the parts.
+  @Test func statedNamesAreFound() throws {
     let model = """
-      {"format": 1, "name": "Spelled", "version": 1, "entities": [
-        {"name": "xIDMNote", "attributes": [
-          {"name": "Ete_1", "type": "integer", "optional": true}, {"name": "text_", "type": "string", "optional": true}]}
+      {"format": 1, "name": "Stated", "version": 1, "entities": [
+        {"name": "x__", "documentation": "Called \\"IDMNote\\" in Core Data.", "attributes": [
+          {"name": "x__2", "type": "integer", "optional": true, "documentation": "Called \\"住所\\" in Core Data."},
+          {"name": "gro_e", "type": "integer", "optional": true, "documentation": "Called \\"größe\\" in Core Data."},
+          {"name": "text_", "type": "string", "optional": true, "documentation": "Called \\"text\\" in Core Data."}],
+         "relationships": [{"name": "x___3", "destination": "IDMTag", "inverse": "notes", "toMany": true,
+           "documentation": "Called \\"タグ\\" in Core Data."}]},
+        {"name": "IDMTag", "relationships": [
+          {"name": "notes", "destination": "x__", "inverse": "x___3", "toMany": true}]}
       ]}
       """
     let fixture = try StoreFixture("Notes.sqlite", model: model)
-    try fixture.execute("ALTER TABLE ZIDMNOTE ADD COLUMN \"ZÉTÉ-1\" INTEGER; UPDATE ZIDMNOTE SET \"ZÉTÉ-1\" = Z_PK")
+    try fixture.execute(
+      """
+      ALTER TABLE ZIDMNOTE ADD COLUMN "Z住所" INTEGER; ALTER TABLE ZIDMNOTE ADD COLUMN "ZGRÖSSE" INTEGER;
+      UPDATE ZIDMNOTE SET "Z住所" = Z_PK, "ZGRÖSSE" = 7;
+      ALTER TABLE Z_2TAGS RENAME COLUMN Z_3TAGS TO "Z_3タグ"
+      """)
     let store = try fixture.read()
-    #expect(store.counts == ["xIDMNote": 4])
-    #expect(try store.value("IDMNote 5", "Ete_1") == .integer(5))
+    #expect(store.counts == ["x__": 4, "IDMTag": 3])
+    #expect(try store.value("IDMNote 5", "x__2") == .integer(5))
+    #expect(try store.value("IDMNote 5", "gro_e") == .integer(7))
     #expect(try store.value("IDMNote 5", "text_") == .string("it's \"quoted\"; comma, tab\t"))
+    #expect(try store.members("IDMNote 1", "x___3") == [1, 2])
+  }
+
+  /// A name that looks as if the conversion had changed it may be one of the app's, for a new part.
+  @Test(arguments: ["xText", "text_", "text_2", "text__2"]) func similarNameIsNotTaken(name: String) throws {
+    let model = """
+      {"format": 1, "name": "New", "version": 2, "entities": [
+        {"name": "IDMNote", "attributes": [{"name": "\(name)", "type": "string", "optional": true}]},
+        {"name": "xIDMTag"}, {"name": "IDMTag_2"}
+      ]}
+      """
+    let store = try StoreFixture("Notes.sqlite", model: model).read()
+    #expect(store.counts == ["IDMNote": 4])
+    #expect(try store.content("IDMNote 1", name) == nil)
+    #expect(
+      store.remarks.contains("IDMNote.\(name): the store has no column Z\(name.uppercased()) of this property (0)"))
+  }
+
+  /// The caller can say that the store does not have a part.
+  @Test func partIsLeftOutByTheNameNone() throws {
+    let model = """
+      {"format": 1, "name": "New", "version": 2, "entities": [
+        {"name": "IDMNote", "attributes": [
+          {"name": "body", "type": "string", "renamed": "text", "optional": true}]},
+        {"name": "Label", "renamed": "IDMTag"}
+      ]}
+      """
+    var fixture = try StoreFixture("Notes.sqlite", model: model)
+    fixture.names = ["IDMNote.body": "none", "Label": "none"]
+    let store = try fixture.read()
+    #expect(store.counts == ["IDMNote": 4])
+    #expect(try store.content("IDMNote 1", "body") == nil)
   }
 
   /// As a migration converts them.
@@ -425,7 +470,8 @@ import Testing
     let model = """
       {"format": 1, "name": "Case", "version": 1, "entities": [
         {"name": "IDMNote", "attributes": [
-          {"name": "text", "type": "string", "optional": true}, {"name": "text_", "type": "string", "optional": true}]}
+          {"name": "text", "type": "string", "optional": true},
+          {"name": "text_", "type": "string", "optional": true, "documentation": "Called \\"Text\\" in Core Data."}]}
       ]}
       """
     let fixture = try StoreFixture("Notes.sqlite", model: model)
@@ -438,16 +484,118 @@ import Testing
     #expect(try store.content("IDMNote 1", "text") == nil)
   }
 
-  /// The conversion writes an underscore for ß, and Core Data SS.
-  @Test func sharpSIsFoundInCapitals() throws {
+  private static let exchanged = """
+    {"format": 1, "name": "Exchanged", "version": 2, "entities": [
+      {"name": "IDMNote", "attributes": [
+        {"name": "text", "type": "string", "optional": true,
+         "documentation": "Called \\"text\\" in Core Data, earlier \\"uniqueIdentifier\\"."},
+        {"name": "uniqueIdentifier", "type": "string", "optional": true,
+         "documentation": "Called \\"uniqueIdentifier\\" in Core Data, earlier \\"text\\"."}]}
+    ]}
+    """
+
+  /// A store of the version before has the same columns, and no column tells the versions apart.
+  @Test func exchangedNamesAreAskedFor() throws {
+    var fixture = try StoreFixture("Notes.sqlite", model: Self.exchanged)
+    let store = try fixture.read()
+    for (name, other) in [("text", "uniqueIdentifier"), ("uniqueIdentifier", "text")] {
+      #expect(try store.content("IDMNote 1", name) == nil)
+      #expect(
+        store.remarks.contains {
+          $0.hasPrefix(
+            "IDMNote.\(name): whether Z\(name.uppercased()) is its column is not clear: the app has exchanged its name "
+              + "with \(other)")
+        }, "\(store.remarks)")
+      #expect(!store.remarks.contains { $0.hasPrefix("IDMNote.Z\(name.uppercased())") })
+    }
+    let text = Value.string("Epoch: 2001-01-01T00:00:00Z")
+    fixture.names = ["IDMNote.text": "text"]
+    #expect(try fixture.read().value("IDMNote 1", "text") == text)
+    #expect(try fixture.read().value("IDMNote 1", "uniqueIdentifier") == .string("n1"))
+    fixture.names = ["IDMNote.text": "uniqueIdentifier"]
+    #expect(try fixture.read().value("IDMNote 1", "uniqueIdentifier") == text)
+    #expect(try fixture.read().value("IDMNote 1", "text") == .string("n1"))
+  }
+
+  /// A part of the store's version can have only one of the names, so the other part has the other one.
+  @Test func shiftedNamesAreFollowed() throws {
     let model = """
-      {"format": 1, "name": "Sharp", "version": 1, "entities": [
-        {"name": "IDMNote", "attributes": [{"name": "gro_e", "type": "integer", "optional": true}]}
+      {"format": 1, "name": "Shifted", "version": 2, "entities": [
+        {"name": "IDMNote", "attributes": [
+          {"name": "text", "type": "string", "optional": true,
+           "documentation": "Called \\"text\\" in Core Data, earlier \\"uniqueIdentifier\\"."},
+          {"name": "body", "type": "string", "optional": true,
+           "documentation": "Called \\"body\\" in Core Data, earlier \\"text\\"."}]}
+      ]}
+      """
+    let store = try StoreFixture("Notes.sqlite", model: model).read()
+    #expect(try store.value("IDMNote 1", "body") == .string("Epoch: 2001-01-01T00:00:00Z"))
+    #expect(try store.value("IDMNote 1", "text") == .string("n1"))
+  }
+
+  /// The name of one sibling is the earlier version's, and the other one has its column.
+  @Test func formerNameIsFollowedBesideASibling() throws {
+    let model = """
+      {"format": 1, "name": "Siblings", "version": 2, "entities": [
+        {"name": "GeographicRegion", "abstract": true},
+        {"name": "Continent", "parent": "GeographicRegion", "attributes": [
+          {"name": "size", "type": "integer", "optional": true}]},
+        {"name": "Country", "parent": "GeographicRegion", "attributes": [
+          {"name": "size", "type": "integer", "renamed": "area", "optional": true}]}
+      ]}
+      """
+    let fixture = try StoreFixture("Moody.moody", model: model)
+    try fixture.execute(
+      """
+      ALTER TABLE ZGEOGRAPHICREGION ADD COLUMN ZSIZE INTEGER; ALTER TABLE ZGEOGRAPHICREGION ADD COLUMN ZAREA INTEGER;
+      UPDATE ZGEOGRAPHICREGION SET ZSIZE = 5 WHERE Z_ENT = 2; UPDATE ZGEOGRAPHICREGION SET ZAREA = 6 WHERE Z_ENT = 3
+      """)
+    let store = try fixture.read()
+    #expect(try store.value("GeographicRegion 1", "size") == .integer(5))
+    #expect(try store.value("GeographicRegion 21", "size") == .integer(6))
+  }
+
+  /// Another entity has a many-to-many with the attribute's present name.
+  @Test func formerNameIsFollowedBesideATableOfAnotherEntity() throws {
+    let model = """
+      {"format": 1, "name": "Tables", "version": 2, "entities": [
+        {"name": "IDMMediaFile", "attributes": [
+          {"name": "tags", "type": "string", "renamed": "uniqueIdentifier", "optional": true}]},
+        {"name": "IDMNote", "relationships": [
+          {"name": "tags", "destination": "IDMTag", "inverse": "notes", "toMany": true}]},
+        {"name": "IDMTag", "relationships": [
+          {"name": "notes", "destination": "IDMNote", "inverse": "tags", "toMany": true}]}
       ]}
       """
     let fixture = try StoreFixture("Notes.sqlite", model: model)
-    try fixture.execute("ALTER TABLE ZIDMNOTE ADD COLUMN \"ZGRÖSSE\" INTEGER; UPDATE ZIDMNOTE SET \"ZGRÖSSE\" = 7")
-    #expect(try fixture.read().value("IDMNote 1", "gro_e") == .integer(7))
+    try fixture.execute("UPDATE ZIDMMEDIAFILE SET ZUNIQUEIDENTIFIER = 'm'")
+    let store = try fixture.read()
+    #expect(try store.value("IDMMediaFile 1", "tags") == .string("m"))
+    #expect(try store.members("IDMNote 1", "tags") == [1, 2])
+  }
+
+  /// Each part of a member's name may have changed.
+  @Test func namesOfMembersAreFound() throws {
+    let model = """
+      {"format": 1, "name": "Members", "version": 2, "composites": [
+        {"name": "Geo", "attributes": [
+          {"name": "x", "type": "integer", "optional": true},
+          {"name": "north", "type": "integer", "optional": true,
+           "documentation": "Called \\"north\\" in Core Data, earlier \\"y\\"."}]}], "entities": [
+        {"name": "IDMNote", "attributes": [
+          {"name": "home_1", "type": "composite", "composite": "Geo", "optional": true,
+           "documentation": "Called \\"home\\" in Core Data."}]}
+      ]}
+      """
+    let fixture = try StoreFixture("Notes.sqlite", model: model)
+    try fixture.execute(
+      """
+      ALTER TABLE ZIDMNOTE ADD COLUMN ZHOME_X INTEGER; ALTER TABLE ZIDMNOTE ADD COLUMN ZHOME_Y INTEGER;
+      UPDATE ZIDMNOTE SET ZHOME_X = 1, ZHOME_Y = 2
+      """)
+    let store = try fixture.read()
+    #expect(try store.value("IDMNote 1", "home_1.x") == .integer(1))
+    #expect(try store.value("IDMNote 1", "home_1.north") == .integer(2))
   }
 
   /// A store that was copied without its log opens, and may have no rows.

@@ -11,7 +11,7 @@ import Testing
     "GraphServer", "GraphAccess", "GraphClient", "GraphClientService", "GraphEmbedded", "GraphControllers",
     "CommandLineIO", "GraphShell", "GraphSimulation", "GraphStoreFaults", "GraphTesting", "StickiesModel",
     "StickiesFiles", "StickiesKit", "StickiesTerminal",
-    "TerminalApplication", "TerminalCells", "CoreDataModels", "CoreDataStore",
+    "TerminalApplication", "TerminalCells", "CoreDataModels", "CoreDataNames", "CoreDataStore",
   ]
 
   private static let documentedBySwift: Set<String> = [

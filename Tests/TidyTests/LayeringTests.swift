@@ -40,7 +40,8 @@ import Testing
       "GraphReplicaStore", "GraphStoreFaults",
     ],
     "CommandLineIO": ["GraphModel"],
-    "CoreDataStore": ["GraphModel"],
+    "CoreDataNames": [],
+    "CoreDataStore": ["GraphModel", "CoreDataNames"],
     "GraphShell": [
       "CommandLineIO", "CoreDataStore", "TerminalCells", "GraphModel", "GraphWire", "GraphJSON", "GraphReplica",
       "GraphControllers", "GraphClient",
@@ -65,7 +66,7 @@ import Testing
       "FreedMemory",
     ],
     "graph-sim": ["GraphSimulation"],
-    "CoreDataModels": ["GraphModel"],
+    "CoreDataModels": ["GraphModel", "CoreDataNames"],
     "ModelClasses": ["ModelFiles"],
     "graph-generate": ["ModelClasses", "CoreDataModels"],
     "graph-classes": ["ModelClasses"],
@@ -102,7 +103,7 @@ import Testing
 
   /// Foundation is the toolchain's; the pure targets do without it.
   private static let withoutFoundation: Set<String> = [
-    "GraphModel", "GraphWire", "GraphHub", "GraphControllers", "TerminalApplication", "TerminalCells",
+    "GraphModel", "GraphWire", "GraphHub", "GraphControllers", "TerminalApplication", "TerminalCells", "CoreDataNames",
   ]
   /// A client links no Foundation: its tables of languages alone are larger than the rest of the program.
   private static let withEssentialsOnly: Set<String> = [

@@ -1,3 +1,4 @@
+import CoreDataNames
 import GraphModel
 
 /// Builds the JSON of a model file from a draft, with the names of the table.
@@ -6,7 +7,7 @@ struct ModelFileBuilder {
   let names: NameTable
   /// The previous version, and the predecessors of this version's parts in it; nil for the first version.
   var previous: (draft: VersionDraft, links: VersionLinks)?
-  /// The names that the parts had in earlier versions.
+  /// The names that the parts had in earlier versions, and have in the app.
   var earlierNames = EarlierNames()
 
   private var number: Int { draft.number }
@@ -36,9 +37,10 @@ struct ModelFileBuilder {
 
   private func composite(_ composite: CompositeDraft) -> JSON {
     let attributes = composite.attributes.map { attribute in
-      self.attribute(
-        attribute, name: names.member(attribute.source, of: composite, in: number),
-        renamed: earlierNames.members[composite.part(attribute.source)], in: nil)
+      let part = composite.part(attribute.source)
+      return self.attribute(
+        attribute, part, name: names.member(attribute.source, of: composite, in: number),
+        renamed: earlierNames.members[part], in: nil)
     }
     return .object([
       .init("name", .string(names.composite(composite.source))), .init("attributes", .array(attributes)),
@@ -49,13 +51,15 @@ struct ModelFileBuilder {
     let name = names.entity(entity.source, in: number)
     var members: [JSON.Member] = [.init("name", .string(name))]
     if let renamed = earlierNames.entities[entity.source] { members.append(.init("renamed", .string(renamed))) }
+    members += documentation(of: entity.source)
     if entity.isAbstract { members.append(.init("abstract", .bool(true))) }
     if let parent = entity.parent { members.append(.init("parent", .string(names.entity(parent, in: number)))) }
     if !entity.attributes.isEmpty {
       let attributes = entity.attributes.map { attribute in
-        self.attribute(
-          attribute, name: names.property(attribute.source, of: entity.source, in: number),
-          renamed: earlierNames.properties["\(entity.source).\(attribute.source)"], in: entity)
+        let part = "\(entity.source).\(attribute.source)"
+        return self.attribute(
+          attribute, part, name: names.property(attribute.source, of: entity.source, in: number),
+          renamed: earlierNames.properties[part], in: entity)
       }
       members.append(.init("attributes", .array(attributes)))
     }
@@ -69,7 +73,16 @@ struct ModelFileBuilder {
     return .object(members)
   }
 
-  private func attribute(_ attribute: AttributeDraft, name: String, renamed: String?, in entity: EntityDraft?) -> JSON {
+  /// The names of a part in the app, if they differ from that in the model file.
+  private func documentation(of part: String) -> [JSON.Member] {
+    guard let names = earlierNames.app[part] else { return [] }
+    return [.init("documentation", .string(names.documentation))]
+  }
+
+  /// - Parameter part: the attribute in ``EarlierNames``.
+  private func attribute(
+    _ attribute: AttributeDraft, _ part: String, name: String, renamed: String?, in entity: EntityDraft?
+  ) -> JSON {
     var members: [JSON.Member] = [.init("name", .string(name)), .init("type", .string(attribute.type))]
     if let renamed { members.append(.init("renamed", .string(renamed))) }
     if let composite = attribute.composite { members.append(.init("composite", .string(names.composite(composite)))) }
@@ -78,7 +91,7 @@ struct ModelFileBuilder {
     if let text = attribute.derivation, let entity {
       members.append(.init("derived", .string(derivation(text, in: entity.source))))
     }
-    return .object(members)
+    return .object(members + documentation(of: part))
   }
 
   private func derivation(_ derivation: AttributeDraft.Derivation, in entity: String) -> String {
@@ -106,7 +119,7 @@ struct ModelFileBuilder {
     if relationship.isAdded {
       members.append(.init("documentation", .string("The inverse, which the Core Data model does not have.")))
     }
-    return .object(members)
+    return .object(members + documentation(of: "\(entity.source).\(relationship.source)"))
   }
 
   // MARK: - The previous version

@@ -7,7 +7,7 @@ import GraphModel
 /// two that differ only in case, is converted for the entity of that place. Equal names are numbered after two
 /// underscores, as in `Ab__2`; of two names the one of the newer version has no number. The linker then gives other
 /// names to parts of older versions whose values a migration can't keep, and these entries stay. Their number, as in
-/// `title_3`, is that of a version, so the import distinguishes both forms.
+/// `title_3`, is that of a version. The model files state the names in the app (``EarlierNames/app``).
 struct NameTable {
   private(set) var model: String
   private var entities = [String: String]()

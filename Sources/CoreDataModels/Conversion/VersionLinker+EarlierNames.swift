@@ -1,29 +1,26 @@
-/// The names of a version's parts in earlier versions, which `renamed` states.
-///
-/// The version that renames a part needs the name for the migration. The versions after it repeat the name, because an
-/// import may read a store of any earlier version, and only has the newest model. A migration ignores a repeated name,
-/// unless the version before has another part of that name; then the name is not repeated.
-struct EarlierNames {
-  /// A name that an import can't find, because `renamed` states only one.
-  struct Lost {
-    let place: SourcePlace
-    let subject: String
-    let reason: String
-  }
+import CoreDataNames
 
-  /// The names by the entity's name in the source.
+/// The names of a version's parts in earlier versions and in the app.
+///
+/// `renamed` states the last earlier name in the model files. The version that renames a part needs it for the
+/// migration. The versions after it repeat it, because the mapping of an import may have the names of any earlier
+/// version. A migration ignores a repeated name, unless the version before has another part of that name; then the name
+/// is not repeated.
+struct EarlierNames {
+  /// The names for `renamed` by the entity's name in the source.
   var entities = [String: String]()
-  /// The names by `Entity.property` in the source.
+  /// The names for `renamed` by `Entity.property` in the source.
   var properties = [String: String]()
-  /// The names of the attributes of composites by ``CompositeDraft/part(_:)``.
+  /// The names for `renamed` of the attributes of composites by ``CompositeDraft/part(_:)``.
   var members = [String: String]()
-  var lost = [Lost]()
+  /// The names in the app by the same keys, of the parts that need a sentence about them.
+  var app = [String: AppNames]()
 }
 
 /// A part of a version and its predecessors, newest first.
 private struct NameLine {
   struct Part {
-    let version: Int
+    /// The name in the app.
     let source: String
     /// The name in the model file.
     let name: String
@@ -46,104 +43,68 @@ private struct NameLine {
     return isRepeated && !taken.contains(part.name) ? part.name : nil
   }
 
-  /// The names in the source that neither the part has now nor the model file states, each with its last version.
-  func lost(_ stated: String?) -> [Part] {
-    var found = Set<String>()
-    return parts.filter { part in
-      part.source != parts[0].source && part.name != parts[0].name && part.name != stated
-        && found.insert(part.source).inserted
-    }
-  }
-}
-
-extension EarlierNames {
-  /// Adds the names of a part that the model file does not state.
-  /// - Parameter remedy: what an import of a store with the name needs.
-  fileprivate mutating func addLost(
-    _ line: NameLine, _ stated: String?, _ place: SourcePlace, _ subject: String, remedy: (String) -> String
-  ) {
-    for part in line.lost(stated) {
-      let reason =
-        "was called \(part.source) until version \(part.version), and the model file does not state this name: an import "
-        + "of a store of that version \(remedy(part.source))"
-      lost.append(Lost(place: place, subject: subject, reason: reason))
-    }
+  /// The names in the app; nil if the part has the same name there in all versions.
+  var appNames: AppNames? {
+    let names = AppNames(parts.map(\.source))
+    return names.names == [parts[0].name] ? nil : names
   }
 }
 
 extension VersionLinker {
-  /// The names for `renamed` in the model file of a version, and those that it can't state.
+  /// The names that the model file of a version states.
   func earlierNames(of index: Int) -> EarlierNames {
     var earlier = EarlierNames()
-    guard index > 0 else { return earlier }
-    let (old, new) = (drafts[index - 1], drafts[index])
     addMembers(of: index, to: &earlier)
-    let taken = Set(old.entities.map { names.entity($0.source, in: old.number) })
-    for entity in new.entities {
+    var taken = Set<String>()
+    if index > 0 { taken.formUnion(drafts[index - 1].entities.map { names.entity($0.source, in: index) }) }
+    for entity in drafts[index].entities {
       let line = line(of: entity, index)
-      let stated = line.earlierName(taken)
-      let name = names.entity(entity.source, in: new.number)
-      earlier.entities[entity.source] = stated
-      earlier.addLost(line, stated, entity.place, entity.source) { "needs --rename \(name)=\($0)" }
-      if let before = links[index].entities[entity.source].flatMap({ old.entity($0) }) {
-        addProperties(of: entity, index, before, to: &earlier)
-      }
+      earlier.entities[entity.source] = line.earlierName(taken)
+      earlier.app[entity.source] = line.appNames
+      addProperties(of: entity, index, to: &earlier)
     }
     return earlier
   }
 
-  private func addProperties(
-    of entity: EntityDraft, _ index: Int, _ before: EntityDraft, to earlier: inout EarlierNames
-  ) {
-    let (old, new) = (drafts[index - 1], drafts[index])
-    let sources = before.attributes.map(\.source) + before.relationships.map(\.source)
-    let taken = Set(sources.map { names.property($0, of: before.source, in: old.number) })
-    let owner = names.entity(entity.source, in: new.number)
-    let unstated = entity.attributes.filter { attribute in
-      new.composite(of: attribute).map { !statesNames(of: $0, index) } == true
-    }.map(\.source)
-    let properties =
-      entity.attributes.map {
-        (source: $0.source, place: $0.place, isComposite: $0.composite != nil, isAdded: false)
-      }
-      + entity.relationships.map {
-        (source: $0.source, place: $0.place, isComposite: false, isAdded: $0.isAdded)
-      }
+  private func addProperties(of entity: EntityDraft, _ index: Int, to earlier: inout EarlierNames) {
+    let new = drafts[index]
+    var taken = Set<String>()
+    if let before = links[index].entities[entity.source].flatMap({ drafts[index - 1].entity($0) }) {
+      let sources = before.attributes.map(\.source) + before.relationships.map(\.source)
+      taken.formUnion(sources.map { names.property($0, of: before.source, in: index) })
+    }
+    let properties: [(source: String, composite: CompositeDraft?, isAdded: Bool)] =
+      entity.attributes.map { (source: $0.source, composite: new.composite(of: $0), isAdded: false) }
+      + entity.relationships.map { (source: $0.source, composite: nil, isAdded: $0.isAdded) }
     for property in properties {
       let line = line(of: property.source, owner: entity.source, index)
       let part = "\(entity.source).\(property.source)"
       // A member's full name contains both names, of which a migration would need those of one version.
-      let name = line.earlierName(taken, isRepeated: !property.isComposite)
-      let stated = unstated.contains(property.source) ? nil : name
-      earlier.properties[part] = stated
+      let name = line.earlierName(taken, isRepeated: property.composite == nil)
+      let isStated = property.composite.map { statesNames(of: $0, index) } != false
+      earlier.properties[part] = isStated ? name : nil
       // The app does not have an added inverse.
-      if property.isAdded { continue }
-      let present = names.property(property.source, of: entity.source, in: new.number)
-      earlier.addLost(line, stated, property.place, part) {
-        property.isComposite ? "does not take its values" : "needs --rename \(owner).\(present)=\($0)"
-      }
+      if !property.isAdded { earlier.app[part] = line.appNames }
     }
   }
 
   // MARK: - Composites
 
   private func addMembers(of index: Int, to earlier: inout EarlierNames) {
-    let (old, new) = (drafts[index - 1], drafts[index])
-    for composite in new.composites {
-      guard let before = old.composites.first(where: { $0.owner == links[index].entities[composite.owner] }) else {
-        continue
+    for composite in drafts[index].composites {
+      var taken = Set<String>()
+      if let owner = links[index].entities[composite.owner],
+        let before = drafts[index - 1].composites.first(where: { $0.owner == owner })
+      {
+        taken.formUnion(before.attributes.map { names.member($0.source, of: before, in: index) })
       }
-      let taken = Set(before.attributes.map { names.member($0.source, of: before, in: old.number) })
       let isStated = statesNames(of: composite, index)
       for member in composite.attributes {
         let part = composite.part(member.source)
         let line = line(of: member.source, owner: composite.owner, index)
         let name = line.earlierName(taken, isRepeated: isStated && hasOneName(composite, index))
-        let stated = isStated ? name : nil
-        earlier.members[part] = stated
-        earlier.addLost(line, stated, member.place, "\(composite.source).\(member.source)") { _ in
-          "does not take its values"
-        }
+        earlier.members[part] = isStated ? name : nil
+        earlier.app[part] = line.appNames
       }
     }
   }
@@ -153,6 +114,7 @@ extension VersionLinker {
   /// mapping takes the values otherwise: if one of several attributes with this composite is new, or if a renamed one
   /// has a new member.
   private func statesNames(of composite: CompositeDraft, _ index: Int) -> Bool {
+    guard index > 0, links[index].entities[composite.owner] != nil else { return false }
     let (old, new) = (drafts[index - 1], drafts[index])
     var isRenamed = false
     for (entity, attribute) in uses(of: composite, index) {
@@ -183,8 +145,7 @@ extension VersionLinker {
   private func line(of entity: EntityDraft, _ index: Int) -> NameLine {
     NameLine(
       chain(ofEntity: entity.source, from: index).map { part in
-        let version = drafts[part.index].number
-        return NameLine.Part(version: version, source: part.source, name: names.entity(part.source, in: version))
+        NameLine.Part(source: part.source, name: names.entity(part.source, in: drafts[part.index].number))
       })
   }
 
@@ -192,9 +153,8 @@ extension VersionLinker {
   private func line(of property: String, owner: String, _ index: Int) -> NameLine {
     NameLine(
       chain(ofProperty: property, of: owner, from: index).map { part in
-        let version = drafts[part.index].number
-        let name = names.property(part.source, of: part.entity, in: version)
-        return NameLine.Part(version: version, source: part.source, name: name)
+        let name = names.property(part.source, of: part.entity, in: drafts[part.index].number)
+        return NameLine.Part(source: part.source, name: name)
       })
   }
 }

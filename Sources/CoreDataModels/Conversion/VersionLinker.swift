@@ -34,8 +34,6 @@ struct VersionLinker {
       files.append(file)
     }
     for index in drafts.indices.dropFirst() { try verify(index, files[index - 1].model, files[index].model) }
-    let last = logs.count - 1
-    for lost in earlierNames(of: last).lost { logs[last].add(.changed, lost.place, lost.subject, lost.reason) }
     return files
   }
 

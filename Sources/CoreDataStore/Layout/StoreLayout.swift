@@ -143,7 +143,7 @@ package struct StoreLayout {
   func earlierNames(of property: Property) -> [String] { names.earlierNames(of: property) }
 
   /// The entity of the store with the name of one of the model.
-  private func stored(_ number: EntityNumber) -> CoreDataFile.StoredEntity? {
+  func stored(_ number: EntityNumber) -> CoreDataFile.StoredEntity? {
     guard let entity = model.entity(number) else { preconditionFailure("a relationship's entity is in its model") }
     return file.entities.first { names.entity($0.name)?.number == entity.number }
   }
@@ -162,7 +162,7 @@ package struct StoreLayout {
       switch property.kind {
       case .attribute(let attribute):
         guard try isTaken(property, attribute, table) else { continue }
-        guard let column = try column(of: property, table) else { continue }
+        guard let column = try column(of: property, stored, table) else { continue }
         columns.attributes.append(
           AttributeColumn(
             property: property, attribute: attribute, column: column,
@@ -178,7 +178,7 @@ package struct StoreLayout {
         if !hasReferenceColumn(property), !isToMany(relationship.inverse), hasReferenceColumn(relationship.inverse) {
           continue
         }
-        guard let column = try column(of: property, table) else { continue }
+        guard let column = try column(of: property, stored, table) else { continue }
         columns.references.append(
           ReferenceColumn(property: property, column: column, destination: destination, table: target))
       case .relationship: continue
@@ -232,105 +232,6 @@ package struct StoreLayout {
     return file.tables[table].columns.contains(columnName(property))
   }
 
-  /// The column of a property.
-  /// - Returns: nil if there is none or if several columns are possible; a remark reports that.
-  private mutating func column(of property: Property, _ table: Int) throws -> Int? {
-    let columns = file.tables[table].columns
-    let base = columnName(property)
-    // Siblings may have properties of the same name; Core Data numbers the further columns.
-    let owners = namesakes(of: property)
-    guard let place = owners.firstIndex(where: { names.entity($0.name)?.number == property.owner }) else {
-      remark(name(property), "the store has no entity of this property", 0)
-      return nil
-    }
-    if let other = rival(of: property), !names.isGiven(property),
-      names.isGiven(other) || !isOwn(base, property, columns, besides: other)
-    {
-      remark(
-        name(property),
-        "which of the columns \(base)… belongs to it is not clear: \(other.name) may have the same one; name its "
-          + "column with --rename", 0)
-      return nil
-    }
-    if owners.count > 1, let column = try decidedColumn(of: property, base, columns) {
-      usedColumns[table].insert(column)
-      return column
-    }
-    let isSingle = owners.count > 1 && columns.contains(base) && !columns.contains(base + "1")
-    let holders = isSingle ? try self.holders(of: base, owners, table) : []
-    // The app may have moved a property from a parent to its children, or have added it to a sibling, since the version
-    // of the store. Then there is one column, and its rows show whose it is.
-    let isOnly = isSingle && shares(base, property, owners[place], holders)
-    if place == 0, !isOnly, !holders.isEmpty {
-      remark(name(property), "the store has no column of this property: the values of \(base) are of another entity", 0)
-      return nil
-    }
-    let wanted = isOnly || place == 0 ? base : base + String(place)
-    guard let column = columns.firstIndex(of: wanted) else {
-      remark(name(property), "the store has no column \(wanted) of this property", 0)
-      return nil
-    }
-    if owners.count > 1, !isOnly {
-      // The assignment of columns to entities is known only from examples, so the rows are checked against it.
-      let rows = try file.database.statement(
-        "SELECT DISTINCT Z_ENT FROM \(quoted(table)) WHERE \(StoreDatabase.quoted(wanted)) IS NOT NULL")
-      while try rows.step() {
-        guard let number = rows.integer(0), file.entity(number, isKindOf: owners[place].number) else {
-          remark(
-            name(property),
-            "which of the columns \(base)… belongs to it is not clear: \(wanted) has values of another "
-              + "entity", 0)
-          return nil
-        }
-      }
-    }
-    usedColumns[table].insert(column)
-    if owners.count > 1 { try decide(wanted, of: property) }
-    return column
-  }
-
-  /// The numbers of those entities that have rows with a value in a column, themselves or in their subentities.
-  private func holders(
-    of column: String, _ entities: [CoreDataFile.StoredEntity], _ table: Int
-  ) throws -> Set<Int64> {
-    var holders = Set<Int64>()
-    guard file.tables[table].columns.contains(column) else { return holders }
-    let rows = try file.database.statement(
-      "SELECT DISTINCT Z_ENT FROM \(quoted(table)) WHERE \(StoreDatabase.quoted(column)) IS NOT NULL")
-    while try rows.step() {
-      guard let number = rows.integer(0) else { continue }
-      for entity in entities where file.entity(number, isKindOf: entity.number) { holders.insert(entity.number) }
-    }
-    return holders
-  }
-
-  /// Another property of the entity that may have the same column. Core Data distinguishes names by case, and SQLite
-  /// does not. A converted name has an underscore or an x.
-  private func rival(of property: Property) -> Property? {
-    guard let entity = model.entity(property.owner) else { preconditionFailure("a property's entity is in its model") }
-    return entity.properties.first {
-      $0.number != property.number && !$0.isToMany && columnName($0) == columnName(property)
-    }
-  }
-
-  /// Whether a column has a property's exact name, and nothing suggests that it is another one's.
-  private func isOwn(_ column: String, _ property: Property, _ columns: [String], besides other: Property) -> Bool {
-    "Z" + property.name.uppercased() == column && !columns.contains(column + "1")
-      && !StoreNames.isEarlier(column, of: other, in: model)
-  }
-
-  /// The entities of the store that declare a property of the same name in the same table, sorted by number.
-  private func namesakes(of property: Property) -> [CoreDataFile.StoredEntity] {
-    let name = columnName(property)
-    guard let owner = model.entity(property.owner), let root = model.entity(owner.root) else {
-      preconditionFailure("a property's entity is in its model")
-    }
-    let declaring = root.family.compactMap { model.entity($0) }.filter { entity in
-      entity.properties.contains { $0.owner == entity.number && columnName($0) == name && !$0.isToMany }
-    }
-    return file.entities.filter { stored in declaring.contains { $0 === names.entity(stored.name) } }
-  }
-
   func quoted(_ table: Int) -> String { StoreDatabase.quoted(file.tables[table].name) }
 
   // MARK: - Lists
@@ -356,6 +257,12 @@ package struct StoreLayout {
       return
     }
     usedJoins.insert(join.table)
+    if let others = exchanged(property) {
+      return remark(
+        name(property),
+        "whether \(join.table) is its table is not clear: the app has exchanged its name with \(others), and the store does "
+          + "not contain the names of its version; name its table with --rename", 0)
+    }
     let isListed: Bool
     if relationship.isOrdered {
       isListed = true
@@ -386,7 +293,7 @@ package struct StoreLayout {
 
   /// Adds an ordered relationship whose members have the key of their owner, and their place beside it.
   private mutating func addOrder(_ property: Property, _ inverse: Property, _ owner: Int, _ member: Int) throws {
-    guard let column = try column(of: inverse, member) else { return }
+    guard let owning = stored(inverse.owner), let column = try column(of: inverse, owning, member) else { return }
     let reference = file.tables[member].columns[column]
     let order = "Z_FOK_" + reference.dropFirst()
     let isOrdered = file.tables[member].columns.contains(order)
@@ -471,5 +378,5 @@ package struct StoreLayout {
 }
 
 extension Property {
-  fileprivate var isToMany: Bool { relationship?.isToMany == true }
+  var isToMany: Bool { relationship?.isToMany == true }
 }

@@ -1,11 +1,11 @@
+import CoreDataNames
 import GraphModel
 
 /// The names that a store has for the entities and properties of a model.
 ///
-/// The names are equal, except where a name of the app is not possible in a model. Then the caller gives the name in
-/// the store, or the model states the earlier name of the part, or the conversion has changed the name: it appends an
-/// underscore or a number or prepends an `x`, and removes accents. A name that the caller gives and the store does not
-/// have is one of an earlier version of the app.
+/// A converted model states the names of its parts in the app, also those of earlier versions (``AppNames``). A model
+/// without such a sentence about a part has the name in the app, or has the one of the version before in `renamed`. For
+/// anything else the caller gives the name. One that the store does not have is a name of an earlier import.
 struct StoreNames {
   private let entities: EntityNames
   private var properties = [PropertyNumber: String]()
@@ -13,6 +13,11 @@ struct StoreNames {
   private var givenProperties = Set<PropertyNumber>()
   /// The names of earlier versions that the caller gave.
   private var earlierProperties = [PropertyNumber: String]()
+  /// The properties that can have each other's names in the store.
+  private var exchangeable = [PropertyNumber: [PropertyNumber]]()
+
+  /// The name that the caller gives for a part that the store does not have.
+  static let none = "none"
 
   /// - Parameter given: names in the app by names in the model, `Entity` or `Entity.property`.
   /// - Throws: `Refusal` for a name that the model does not have, or if several entities of the model have one name in
@@ -22,45 +27,47 @@ struct StoreNames {
       throw Refusal(.malformed, "the model \(model.name) has no entity or property \(name)")
     }
     entities = try EntityNames(file, model, given: given)
-    for (stored, entity) in entities.entities {
-      let table = file.entities.first { $0.name == stored }?.table
-      let columns: [String] = if let table { file.tables[table].columns } else { [] }
-      for property in entity.properties {
-        // Inherited properties have the name of their owner's.
-        guard property.owner == entity.number else { continue }
-        var given = given[model.qualifiedName(of: property)]
-        if let name = given, !Self.isStored(name, columns, file) {
-          earlierProperties[property.number] = name
-          given = nil
-        }
-        if given != nil { givenProperties.insert(property.number) }
-        let known = Self.candidates(property.name, property.renamed, given).first { Self.isStored($0, columns, file) }
-        let words = columns.filter { $0.hasPrefix("Z") && !$0.hasPrefix("Z_") }.map { String($0.dropFirst()) }
-        let spelled = words.first { given == nil && Self.isSpelled(property.name, as: $0) }
-        // The conversion numbers names that differ only in accents, because they are equal without them.
-        let unnumbered = given == nil ? Self.unnumberedOwn(property.name, in: model) : []
-        let accented = words.first { word in
-          unnumbered.contains { Self.isSpelled($0, as: word) }
-            && !entity.properties.contains { Self.capitals($0.name) == word }
-        }
-        let numbered = Self.numberedNames(property, of: entity, in: model)
-          .first { given == nil && Self.isStored($0, columns, file) }
-        properties[property.number] =
-          known ?? spelled ?? accented ?? numbered ?? earlierProperties[property.number]
-      }
-    }
+    let places = StorePlaces(file, model, entities.entities)
+    for table in file.tables.indices { assign(table, places, given) }
   }
 
-  /// Whether a table has a column of a property, or the store has a join table of it.
-  private static func isStored(_ name: String, _ columns: [String], _ file: CoreDataFile) -> Bool {
-    let capitals = Self.capitals(name)
-    return columns.contains("Z" + capitals)
-      || file.joins.contains { $0.columns.contains { JoinColumn($0)?.isNamed(capitals) == true } }
+  /// Finds the names of the properties of a table.
+  private mutating func assign(_ table: Int, _ places: StorePlaces, _ given: [String: String]) {
+    var possible = [(part: PropertyNumber, places: [String])]()
+    var names = [PropertyNumber: [String: String]]()
+    for (property, entity) in places.parts(of: table) {
+      var candidates = Self.names(of: property, in: entity)
+      properties[property.number] = candidates[0]
+      if let name = given[places.model.qualifiedName(of: property)] {
+        properties[property.number] = name
+        if places.place(name, of: property, table) != nil {
+          givenProperties.insert(property.number)
+          candidates = [name]
+        } else if name == Self.none {
+          candidates = []
+        } else {
+          earlierProperties[property.number] = name
+        }
+      }
+      let found = candidates.compactMap { name in
+        places.place(name, of: property, table).map { (place: $0, name: name) }
+      }
+      possible.append((part: property.number, places: found.map(\.place)))
+      names[property.number] = Dictionary(found.map { ($0.place, $0.name) }, uniquingKeysWith: { first, _ in first })
+    }
+    let room = places.room(possible.flatMap(\.places), table)
+    let assignment = NameAssignment(possible, room: room) { number, _ in places.isPresent(number) }
+    for (number, place) in assignment.places { properties[number] = names[number]?[place] }
+    exchangeable.merge(assignment.exchangeable) { first, _ in first }
   }
+
+  // MARK: - Names in the store
 
   /// Whether the app may have a property with a name of a model.
   static func isStored(_ name: String, in table: CoreDataFile.RowTable, _ file: CoreDataFile) -> Bool {
-    candidates(name, nil, nil).contains { isStored($0, table.columns, file) }
+    let capitals = capitals(name)
+    return table.columns.contains("Z" + capitals)
+      || file.joins.contains { $0.columns.contains { JoinColumn($0)?.isNamed(capitals) == true } }
   }
 
   /// The names that an entity had in earlier versions: the one that the caller gave, and the one in the model.
@@ -76,6 +83,9 @@ struct StoreNames {
   /// Whether the caller gave the name of a property in the store.
   func isGiven(_ property: Property) -> Bool { givenProperties.contains(property.number) }
 
+  /// The properties with which a property may have exchanged its name since the version of the store.
+  func exchangeable(_ property: Property) -> [PropertyNumber] { exchangeable[property.number, default: []] }
+
   /// The entity of the model with the name of one of the store.
   func entity(_ stored: String) -> Entity? { entities.entities[stored] }
 
@@ -84,76 +94,38 @@ struct StoreNames {
     Self.capitals(properties[property.number, default: property.name])
   }
 
+  /// A member of a composite has a dot.
+  static func capitals(_ name: String) -> String { name.replacing(".", with: "_").uppercased() }
+
+  // MARK: - Names in the app
+
+  /// The names that an entity has, and had in earlier versions, in the app.
+  static func names(of entity: Entity) -> [String] {
+    names(entity.documentation, entity.name, entity.renamed)
+  }
+
+  /// The names that a property has, and had in earlier versions, in the app. The parts of a member's name may have
+  /// changed in different versions.
+  static func names(of property: Property, in entity: Entity) -> [String] {
+    guard let dot = property.name.firstIndex(of: "."),
+      let composite = entity.composites.first(where: { $0.name == property.name[..<dot] })
+    else { return names(property.documentation, property.name, property.renamed) }
+    let outer = AppNames(documentation: composite.documentation)
+    let inner = AppNames(documentation: property.documentation)
+    if outer == nil, inner == nil { return names("", property.name, property.renamed) }
+    let member = String(property.name[property.name.index(after: dot)...])
+    let (first, second) = (outer ?? AppNames([composite.name]), inner ?? AppNames([member]))
+    return first.names.flatMap { name in second.names.map { "\(name).\($0)" } }
+  }
+
+  private static func names(_ documentation: String, _ name: String, _ renamed: String?) -> [String] {
+    if let stated = AppNames(documentation: documentation) { return stated.names }
+    return [name] + [renamed].compactMap(\.self)
+  }
+
   /// The property of `Entity.property`; nil if the model has none.
   static func property(_ name: String, in model: Model) -> Property? {
     guard let dot = name.firstIndex(of: ".") else { return nil }
     return model.entity(named: String(name[..<dot]))?.property(named: String(name[name.index(after: dot)...]))
   }
-
-  private static func candidates(_ name: String, _ earlier: String?, _ given: String?) -> [String] {
-    if let given { return [given] }
-    return [name] + [earlier].compactMap(\.self) + convertedNames(name)
-  }
-
-  /// The names of the app from which the conversion may have made a name.
-  static func convertedNames(_ name: String) -> [String] {
-    (name.hasSuffix("_") ? [String(name.dropLast())] : []) + (name.hasPrefix("x") ? [String(name.dropFirst())] : [])
-  }
-
-  /// The names of the app from which the conversion may have made a name by a number: `title` from `title_2`. The
-  /// number is that of the last version in which the part has the name, or distinguishes equal names, as in `id__2`
-  /// and `title_2__2`.
-  static func unnumbered(_ name: String, _ versions: Range<Int>) -> [String] {
-    guard let end = name.lastIndex(of: "_"), let number = Int(name[name.index(after: end)...]) else { return [] }
-    let base = String(name[..<end])
-    guard base.hasSuffix("_") else { return versions.contains(number) ? [base] + convertedNames(base) : [] }
-    let plain = String(base.dropLast())
-    return [base] + convertedNames(base) + convertedNames(plain) + unnumbered(plain, versions)
-  }
-
-  /// The names of the app for the earlier name of a part, if the conversion has changed it.
-  static func unnumberedEarlier(_ renamed: String?, in model: Model) -> [String] {
-    assert(model.version >= 1, "versions are numbered from 1")
-    return [renamed].compactMap(\.self).flatMap { unnumbered($0, 1..<model.version) }
-  }
-
-  /// The names of the app for a name of a model that is served instead of a later version.
-  static func unnumberedOwn(_ name: String, in model: Model) -> [String] { unnumbered(name, model.version..<Int.max) }
-
-  /// The names of the app from which the conversion may have made the names of a property.
-  private static func numberedNames(_ property: Property, of entity: Entity, in model: Model) -> [String] {
-    let renamed = [property.renamed].compactMap(\.self).flatMap(convertedNames)
-    // A name that the conversion has changed suggests less than an equal one.
-    let free = (renamed + unnumberedOwn(property.name, in: model)).filter { entity.property(named: $0) == nil }
-    return unnumberedEarlier(property.renamed, in: model) + free
-  }
-
-  /// Whether a column may have had a property's earlier name.
-  static func isEarlier(_ column: String, of property: Property, in model: Model) -> Bool {
-    let names = [property.renamed].compactMap(\.self) + unnumberedEarlier(property.renamed, in: model)
-    return names.contains { "Z" + capitals($0) == column }
-  }
-
-  /// Whether a name of a model is one of the app, without accents and with `_` for other characters.
-  static func isSpelled(_ name: String, as stored: String) -> Bool {
-    let plain = stored.folded(.diacriticInsensitive).unicodeScalars.map { scalar in
-      scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)) ? scalar : "_"
-    }
-    let capitals = Self.capitals(name)
-    let spelled = String(String.UnicodeScalarView(plain)).uppercased()
-    if stored.utf8.contains(where: { $0 >= 0x80 }), capitals == spelled { return true }
-    // In capitals ß is SS, and the conversion writes _ for it.
-    return capitals.contains("_") && stored == stored.uppercased() && isSharpS(capitals[...], spelled[...])
-  }
-
-  /// Whether two names are equal, where an underscore of the first one may be `SS`.
-  private static func isSharpS(_ name: Substring, _ stored: Substring) -> Bool {
-    let common = zip(name, stored).prefix { $0 == $1 }.count
-    let (name, stored) = (name.dropFirst(common), stored.dropFirst(common))
-    if name.isEmpty || stored.isEmpty { return name.isEmpty && stored.isEmpty }
-    return name.first == "_" && stored.hasPrefix("SS") && isSharpS(name.dropFirst(), stored.dropFirst(2))
-  }
-
-  /// A member of a composite has a dot.
-  private static func capitals(_ name: String) -> String { name.replacing(".", with: "_").uppercased() }
 }

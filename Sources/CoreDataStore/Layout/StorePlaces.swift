@@ -1,0 +1,80 @@
+import GraphModel
+
+/// The places that a store has for the properties of a model: columns, and the tables of many-to-manys.
+struct StorePlaces {
+  let model: Model
+  private let file: CoreDataFile
+  /// The entities of the model by their names in the store.
+  private let entities: [String: Entity]
+  private let stored: [EntityNumber: CoreDataFile.StoredEntity]
+
+  init(_ file: CoreDataFile, _ model: Model, _ entities: [String: Entity]) {
+    (self.file, self.model, self.entities) = (file, model, entities)
+    var stored = [EntityNumber: CoreDataFile.StoredEntity]()
+    for entity in file.entities {
+      if let number = entities[entity.name]?.number { stored[number] = entity }
+    }
+    self.stored = stored
+  }
+
+  /// The properties of the entities whose rows a table has. Inherited properties have the name of their owner's, which
+  /// the store may lack.
+  func parts(of table: Int) -> [(property: Property, entity: Entity)] {
+    var seen = Set<PropertyNumber>()
+    return file.entities.filter { $0.table == table }.compactMap { entities[$0.name] }.flatMap { entity in
+      entity.properties.filter { property in
+        (property.owner == entity.number || stored[property.owner] == nil) && seen.insert(property.number).inserted
+      }.map { (property: $0, entity: entity) }
+    }
+  }
+
+  /// The place of a property if it has a name; nil if the store has none.
+  func place(_ name: String, of property: Property, _ table: Int) -> String? {
+    let capitals = StoreNames.capitals(name)
+    let column = "Z" + capitals
+    // An earlier version may have had a to-many instead of a to-one.
+    if property.relationship?.isToMany != true, file.tables[table].columns.contains(column) { return column }
+    return join(capitals, of: property, table)
+  }
+
+  /// The column of a many-to-many's table that has a name and contains the keys of the members.
+  private func join(_ capitals: String, of property: Property, _ table: Int) -> String? {
+    guard let relationship = property.relationship, let member = stored[relationship.destination]?.table else {
+      return nil
+    }
+    func isKey(_ column: JoinColumn, _ table: Int) -> Bool { file.entity(column.number)?.table == table }
+    for isMatch in [{ $0.name == capitals }, { $0.isNamed(capitals) }] as [(JoinColumn) -> Bool] {
+      for join in file.joins {
+        let keys = join.columns.filter { !$0.hasPrefix("Z_FOK_") }
+        for (key, other) in zip(keys, keys.reversed()) {
+          guard let column = JoinColumn(key), isMatch(column), isKey(column, member) else { continue }
+          if JoinColumn(other).map({ isKey($0, table) }) != false { return "\(join.name).\(key)" }
+        }
+      }
+    }
+    return nil
+  }
+
+  /// The number of properties that can have a column: Core Data numbers those of siblings with the same name.
+  func room(_ places: [String], _ table: Int) -> [String: Int] {
+    let columns = Set(file.tables[table].columns)
+    return Dictionary(
+      Set(places).map { place in
+        var count = 1
+        while columns.contains("\(place)\(count)") { count += 1 }
+        return (place, count)
+      }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Whether the store's own model says that a property had another name before, so that it has its present one.
+  func isPresent(_ number: PropertyNumber) -> Bool {
+    guard let property = model.property(number), let owner = stored[property.owner],
+      let entity = entities[owner.name], let cached = file.model?.entity(owner.name)
+    else { return false }
+    let names = StoreNames.names(of: property, in: entity)
+    let earlier =
+      cached.attributes.first { $0.name == names[0] }?.renamed
+      ?? cached.relationships.first { $0.name == names[0] }?.renamed
+    return earlier.map { names.dropFirst().contains($0) } == true
+  }
+}
