@@ -338,7 +338,9 @@ package struct StoreLayout {
       let keys = table.columns.filter { !$0.hasPrefix("Z_FOK_") }
       for (place, key) in keys.enumerated() {
         let other = keys[1 - place]
-        guard let column = JoinColumn(key), column.isNamed(name), isInTable(column.number, of: member) else { continue }
+        guard let column = JoinColumn(key), column.isNamed(name), isInTable(column.number, of: member),
+          column.name == name || !hasToMany(column.name, besides: property)
+        else { continue }
         let back = JoinColumn(other)
         if let back, !isInTable(back.number, of: owner) { continue }
         // A reflexive relationship has a column without a number, or with the same name.
@@ -356,6 +358,13 @@ package struct StoreLayout {
       }
     }
     return best?.join
+  }
+
+  /// Whether another to-many of the model has a name of the store, so that a number in it is not Core Data's.
+  private func hasToMany(_ name: String, besides property: Property) -> Bool {
+    model.entities.contains { entity in
+      entity.relationships.contains { $0.number != property.number && $0.isToMany && names.capitals($0) == name }
+    }
   }
 
   /// Whether a column belongs to another relationship of the model, so that its table does too. A to-one has no table.
