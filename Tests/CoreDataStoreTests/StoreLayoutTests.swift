@@ -250,6 +250,100 @@ import Testing
     #expect(remark.hasPrefix("GeographicRegion.ZSIZE: "))
   }
 
+  /// A model of regions in which these entities have a size.
+  private static func regions(_ owners: String...) -> String {
+    let entities = ["GeographicRegion", "Continent", "Country", "Zone"].map { name in
+      let size = owners.contains(name) ? #"{"name": "size", "type": "integer", "optional": true}"# : ""
+      let more = name == "GeographicRegion" ? #""abstract": true"# : #""parent": "GeographicRegion""#
+      return "{\"name\": \"\(name)\", \(more), \"attributes\": [\(size)]}"
+    }
+    return "{\"format\": 1, \"name\": \"Moved\", \"version\": 2, \"entities\": [\(entities.joined(separator: ", "))]}"
+  }
+
+  private static let sizes = """
+    ALTER TABLE ZGEOGRAPHICREGION ADD COLUMN ZSIZE INTEGER; ALTER TABLE ZGEOGRAPHICREGION ADD COLUMN ZSIZE1 INTEGER;
+    UPDATE ZGEOGRAPHICREGION SET ZSIZE = 5 WHERE Z_ENT = 2;
+    """
+
+  /// The app has moved the property of both siblings to their parent, or one of them has lost it.
+  @Test(arguments: ["GeographicRegion", "Country"]) func rowsShowTheColumnOfAFormerSibling(owner: String) throws {
+    let fixture = try StoreFixture("Moody.moody", model: Self.regions(owner))
+    try fixture.execute(Self.sizes + "UPDATE ZGEOGRAPHICREGION SET ZSIZE1 = 6 WHERE Z_ENT = 3")
+    let store = try fixture.read()
+    #expect(try store.value("GeographicRegion 21", "size") == .integer(6))
+    #expect(try store.value("GeographicRegion 1", "size") == (owner == "Country" ? nil : .integer(5)))
+    #expect(
+      store.remarks.contains(
+        "\(owner).size: rows of Country have values in ZSIZE1 only, so it is read as their column; if it is not, name "
+          + "another one with --rename \(owner).size=NAME (0)"))
+    #expect(store.remarks.contains { $0.hasPrefix("GeographicRegion.ZSIZE: ") } == (owner == "Country"))
+  }
+
+  /// The middle one of three siblings has the property since a later version than that of the store.
+  @Test func columnsOfOtherSiblingsStayTheirs() throws {
+    let fixture = try StoreFixture("Moody.moody", model: Self.regions("Continent", "Country", "Zone"))
+    try fixture.execute(
+      Self.sizes
+        + """
+        INSERT INTO Z_PRIMARYKEY VALUES (9, 'Zone', 1, 0);
+        INSERT INTO ZGEOGRAPHICREGION (Z_PK, Z_ENT, Z_OPT, ZSIZE1) VALUES (90, 9, 1, 7)
+        """)
+    let store = try fixture.read()
+    #expect(try store.value("GeographicRegion 1", "size") == .integer(5))
+    #expect(try store.value("GeographicRegion 90", "size") == .integer(7))
+    #expect(try store.content("GeographicRegion 21", "size") == nil)
+    #expect(
+      store.remarks.contains(
+        "Country.size: the store has no column of this property: the values of ZSIZE are of another entity (0)"))
+  }
+
+  /// Siblings may have a property with a number in its name, whose column a sibling's further column resembles.
+  @Test func numberedNamesOfSiblingsHaveTheirColumns() throws {
+    let attributes = #"[{"name": "size", "type": "integer"}, {"name": "size1", "type": "integer"}]"#
+    let model = """
+      {"format": 1, "name": "Numbered", "version": 1, "entities": [
+        {"name": "GeographicRegion", "abstract": true},
+        {"name": "Continent", "parent": "GeographicRegion", "attributes": \(attributes)},
+        {"name": "Country", "parent": "GeographicRegion", "attributes": \(attributes)}
+      ]}
+      """
+    let fixture = try StoreFixture("Moody.moody", model: model)
+    try fixture.execute(
+      Self.sizes
+        + """
+        ALTER TABLE ZGEOGRAPHICREGION ADD COLUMN ZSIZE2 INTEGER; ALTER TABLE ZGEOGRAPHICREGION ADD COLUMN ZSIZE11 INTEGER;
+        UPDATE ZGEOGRAPHICREGION SET ZSIZE1 = 6 WHERE Z_ENT = 2;
+        UPDATE ZGEOGRAPHICREGION SET ZSIZE2 = 7, ZSIZE11 = 8 WHERE Z_ENT = 3
+        """)
+    let store = try fixture.read()
+    for (row, size, size1) in [("GeographicRegion 1", 5, 6), ("GeographicRegion 21", 7, 8)] as [(String, Int64, Int64)]
+    {
+      #expect(try store.value(row, "size") == .integer(size))
+      #expect(try store.value(row, "size1") == .integer(size1))
+    }
+  }
+
+  /// In the store the entities are no siblings, and have tables of their own.
+  @Test func columnsOfALaterParentAreThoseOfEachTable() throws {
+    let text = #"{"name": "text", "type": "string", "optional": true}"#
+    let model = """
+      {"format": 1, "name": "Parent", "version": 2, "entities": [
+        {"name": "Item", "abstract": true, "attributes": [
+          {"name": "uniqueIdentifier", "type": "string", "optional": true}]},
+        {"name": "IDMNote", "parent": "Item", "attributes": [\(text)]},
+        {"name": "IDMTag", "parent": "Item", "attributes": [\(text)]}
+      ]}
+      """
+    let store = try StoreFixture("Notes.sqlite", model: model).read()
+    #expect(try store.value("IDMNote 1", "text") == .string("Epoch: 2001-01-01T00:00:00Z"))
+    #expect(try store.value("IDMTag 1", "text") == .string("red"))
+    #expect(try store.value("IDMNote 1", "uniqueIdentifier") == .string("n1"))
+    #expect(
+      store.remarks.filter { $0.contains("uniqueIdentifier") || $0.contains("text") } == [
+        "Item.uniqueIdentifier: the store has no column ZUNIQUEIDENTIFIER of this property (0)"
+      ])
+  }
+
   @Test func renamedEntityAndPropertyAreFound() throws {
     let model = """
       {"format": 1, "name": "Renamed", "version": 1, "entities": [

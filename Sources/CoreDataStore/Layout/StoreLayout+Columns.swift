@@ -1,24 +1,23 @@
 import GraphModel
 
-/// The columns of properties, also of siblings with properties of the same name.
+/// The column of a property. Siblings may have properties of the same name in one table: Core Data numbers the further
+/// columns, and a version of the app may have had them in other entities, so the rows show whose a column is.
 extension StoreLayout {
-  /// The column of a property.
+  /// - Parameter stored: the entity of the rows that are read.
   /// - Returns: nil if there is none or if several columns are possible; a remark reports that.
   mutating func column(of property: Property, _ stored: CoreDataFile.StoredEntity, _ table: Int) throws -> Int? {
     let columns = file.tables[table].columns
     let base = columnName(property)
-    if let others = exchanged(property), let column = columns.firstIndex(of: base) {
-      usedColumns[table].insert(column)
+    guard let first = columns.firstIndex(of: base) else {
+      remark(name(property), "the store has no column \(base) of this property", 0)
+      return nil
+    }
+    if let others = exchanged(property) {
+      usedColumns[table].insert(first)
       remark(
         name(property),
         "whether \(base) is its column is not clear: the app has exchanged its name with \(others), and the store does not "
           + "contain the names of its version; name its column with --rename", 0)
-      return nil
-    }
-    // Siblings may have properties of the same name; Core Data numbers the further columns.
-    let owners = namesakes(of: property)
-    guard let place = owners.firstIndex(where: { names.entity($0.name)?.number == property.owner }) else {
-      remark(name(property), "the store has no entity of this property", 0)
       return nil
     }
     if let other = rival(of: property), !names.isGiven(property),
@@ -30,49 +29,110 @@ extension StoreLayout {
           + "column with --rename", 0)
       return nil
     }
-    let holders = owners.count > 1 && !columns.contains(base + "1") ? try self.holders(of: base, owners, table) : []
-    // The app may have moved a property from a parent to its children, or have added it to a sibling, since the version
-    // of the store. Then there is one column, and its rows show whose it is.
-    let isOnly = holders.contains(owners[place].number)
-    if place == 0, !isOnly, !holders.isEmpty {
-      remark(name(property), "the store has no column of this property: the values of \(base) are of another entity", 0)
+    let possible = names.isGiven(property) ? [base] : numberedColumns(base, table)
+    let owners = namesakes(of: property, table)
+    let isShared = possible.count > 1 || owners.count > 1
+    guard let column = try isShared ? sharedColumn(of: property, stored, table, possible, owners) : base else {
       return nil
     }
-    let wanted = isOnly || place == 0 ? base : base + String(place)
-    guard let column = columns.firstIndex(of: wanted) else {
-      remark(name(property), "the store has no column \(wanted) of this property", 0)
-      return nil
-    }
-    if owners.count > 1, !isOnly {
-      // The assignment of columns to entities is known only from examples, so the rows are checked against it.
-      let rows = try file.database.statement(
-        "SELECT DISTINCT Z_ENT FROM \(quoted(table)) WHERE \(StoreDatabase.quoted(wanted)) IS NOT NULL")
-      while try rows.step() {
-        guard let number = rows.integer(0), file.entity(number, isKindOf: owners[place].number) else {
-          remark(
-            name(property),
-            "which of the columns \(base)… belongs to it is not clear: \(wanted) has values of another "
-              + "entity", 0)
-          return nil
-        }
-      }
-    }
-    usedColumns[table].insert(column)
-    return column
+    let index = columns.firstIndex(of: column)
+    if let index { usedColumns[table].insert(index) }
+    return index
   }
 
-  /// The numbers of those entities that have rows with a value in a column, themselves or in their subentities.
-  private func holders(
-    of column: String, _ entities: [CoreDataFile.StoredEntity], _ table: Int
-  ) throws -> Set<Int64> {
+  /// The properties with which the app may have exchanged a property's name since the version of the store.
+  func exchanged(_ property: Property) -> String? {
+    let others = names.exchangeable(property).compactMap { model.property($0)?.name }
+    return others.isEmpty ? nil : others.joined(separator: " and ")
+  }
+
+  /// A column and those with a number after its name that no other property has.
+  private func numberedColumns(_ base: String, _ table: Int) -> [String] {
+    let entities = file.entities.filter { $0.table == table }
+    var found = [base]
+    // Without siblings the number distinguishes names by case.
+    if entities.count < 2 || !file.tables[table].columns.contains(base + "1") { return found }
+    let taken = Set(
+      entities.compactMap { names.entity($0.name) }.flatMap { entity in
+        entity.properties.filter { !$0.isToMany }.map { columnName($0) }
+      })
+    var number = 1
+    while file.tables[table].columns.contains("\(base)\(number)") {
+      if !taken.contains("\(base)\(number)") { found.append("\(base)\(number)") }
+      number += 1
+    }
+    return found
+  }
+
+  /// The column of a property among those that siblings have or had.
+  /// - Parameters:
+  ///   - possible: the column of the property's name and its numbered ones.
+  ///   - owners: the entities with a property of this name.
+  private mutating func sharedColumn(
+    of property: Property, _ stored: CoreDataFile.StoredEntity, _ table: Int, _ possible: [String],
+    _ owners: [CoreDataFile.StoredEntity]
+  ) throws -> String? {
+    let ownPlace = owners.lastIndex { owner in
+      file.entity(stored.number, isKindOf: owner.number) && names.entity(owner.name)?.property(property.number) != nil
+    }
+    guard let place = ownPlace else { preconditionFailure("an entity or its ancestor declares its properties") }
+    let base = possible[0]
+    let holders = try possible.map { try self.holders(of: $0, table) }
+    let related = holders.reduce(Set<Int64>()) { $0.union($1) }.filter { number in
+      owners.contains { file.entity(number, isKindOf: $0.number) }
+    }
+    if let doubtful = related.sorted().first(where: { number in holders.count { $0.contains(number) } > 1 }) {
+      // The property of a single owner has the column of its name, and the other one belonged to another property.
+      if owners.count == 1 { return base }
+      let names = possible.indices.filter { holders[$0].contains(doubtful) }.map { possible[$0] }
+      remark(
+        name(property),
+        "which of the columns \(base)… belongs to it is not clear: rows of \(entityName(doubtful)) have values in "
+          + "\(names.joined(separator: " and ")); name its column with --rename \(name(property))=NAME", 0)
+      return nil
+    }
+    let usual = possible[min(place, possible.count - 1)]
+    if let own = possible.indices.first(where: { holders[$0].contains(stored.number) }) {
+      let column = possible[own]
+      if possible.count > 1, column != usual {
+        remark(
+          name(property),
+          "rows of \(stored.name) have values in \(column) only, so it is read as their column; if it is not, name "
+            + "another one with --rename \(name(property))=NAME", 0)
+      }
+      return column
+    }
+    // No row of the entity itself has a value.
+    let ofOwner = possible.indices.filter { index in
+      holders[index].contains { file.entity($0, isKindOf: owners[place].number) }
+    }
+    if ofOwner.count == 1 { return possible[ofOwner[0]] }
+    // A column of several owners was that of their parent.
+    let holding = owners.filter { owner in related.contains { file.entity($0, isKindOf: owner.number) } }
+    if possible.count >= owners.count || holding.count > possible.count || related.isEmpty && place == 0 {
+      return usual
+    }
+    let whose = holding.isEmpty ? "\(base) is that of another entity" : "the values of \(base) are of another entity"
+    remark(name(property), "the store has no column of this property: \(whose)", 0)
+    return nil
+  }
+
+  private func entityName(_ number: Int64) -> String {
+    guard let entity = file.entity(number) else { preconditionFailure("only a known entity is related to another one") }
+    return entity.name
+  }
+
+  /// The numbers of the entities whose rows have a value in a column.
+  private mutating func holders(of column: String, _ table: Int) throws -> Set<Int64> {
+    let key = "\(table) \(column)"
+    if let known = knownHolders[key] { return known }
     var holders = Set<Int64>()
-    guard file.tables[table].columns.contains(column) else { return holders }
     let rows = try file.database.statement(
       "SELECT DISTINCT Z_ENT FROM \(quoted(table)) WHERE \(StoreDatabase.quoted(column)) IS NOT NULL")
     while try rows.step() {
-      guard let number = rows.integer(0) else { continue }
-      for entity in entities where file.entity(number, isKindOf: entity.number) { holders.insert(entity.number) }
+      if let number = rows.integer(0) { holders.insert(number) }
     }
+    knownHolders[key] = holders
     return holders
   }
 
@@ -92,21 +152,25 @@ extension StoreLayout {
       && !earlier.contains { "Z" + StoreNames.capitals($0) == column }
   }
 
-  /// The entities of the store that declare a property of the same name in the same table, sorted by number.
-  private func namesakes(of property: Property) -> [CoreDataFile.StoredEntity] {
+  /// The entities of the store that declare a property of the same name in one table, sorted by number. If the store
+  /// does not have the entity that declares it in the model, those that inherit from it do.
+  private func namesakes(of property: Property, _ table: Int) -> [CoreDataFile.StoredEntity] {
     let name = columnName(property)
-    guard let owner = model.entity(property.owner), let root = model.entity(owner.root) else {
-      preconditionFailure("a property's entity is in its model")
+    return file.entities.filter { stored in
+      guard stored.table == table, let entity = names.entity(stored.name) else { return false }
+      return entity.properties.contains {
+        !$0.isToMany && columnName($0) == name && !isInherited($0.number, stored)
+      }
     }
-    let declaring = root.family.compactMap { model.entity($0) }.filter { entity in
-      entity.properties.contains { $0.owner == entity.number && columnName($0) == name && !$0.isToMany }
-    }
-    return file.entities.filter { stored in declaring.contains { $0 === names.entity(stored.name) } }
   }
 
-  /// The properties with which the app may have exchanged a property's name since the version of the store.
-  func exchanged(_ property: Property) -> String? {
-    let others = names.exchangeable(property).compactMap { model.property($0)?.name }
-    return others.isEmpty ? nil : others.joined(separator: " and ")
+  /// Whether an ancestor in the store has a property.
+  private func isInherited(_ property: PropertyNumber, _ stored: CoreDataFile.StoredEntity) -> Bool {
+    var next = stored.parent
+    while let ancestor = file.entity(next) {
+      if names.entity(ancestor.name)?.property(property) != nil { return true }
+      next = ancestor.parent
+    }
+    return false
   }
 }

@@ -90,6 +90,8 @@ package struct StoreLayout {
   var usedJoins = Set<String>()
   /// The columns of orders, after the names of their tables.
   var usedOrders = Set<String>()
+  /// The entities that have values in a column, by table and column.
+  var knownHolders = [String: Set<Int64>]()
 
   /// - Parameters:
   ///   - names: names in the app by names in the model, `Entity` or `Entity.property`, where they differ. One that the
