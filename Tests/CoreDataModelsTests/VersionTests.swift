@@ -198,6 +198,32 @@ import Testing
       ])
   }
 
+  /// Each of the siblings loses its values.
+  @Test func attributesOfSiblingsThatMoveToTheParentAreReported() throws {
+    func text(_ parent: String, _ child: String) -> String {
+      entity("P", parent) + ["C", "D"].map { entity($0, child, " parentEntity=\"P\"") }.joined()
+    }
+    let x = attribute("x", "String")
+    let conversion = try convert(text("", x), text(x, ""), current: "App 2")
+    #expect(
+      conversion.lines
+        == ["C", "D"].map { "left out: P.x: a migration does not keep the values of \($0).x in version 1" })
+  }
+
+  @Test(arguments: [true, false]) func attributeThatBecomesACompositeIsReported(isLater: Bool) throws {
+    let composite = "<attribute name=\"x\" optional=\"YES\" attributeType=\"Composite\" composite=\"C\"/>"
+    let versions = [
+      entity("A", attribute("x", "String")),
+      entity("A", composite) + "<composite name=\"C\">\(attribute("y", "String"))</composite>",
+    ]
+    let conversion = try convert(versions[isLater ? 0 : 1], versions[isLater ? 1 : 0], current: "App 2")
+    let types = isLater ? "string to composite" : "composite to string"
+    #expect(
+      conversion.lines == [
+        "left out: A.x: a migration does not keep the values of version 1: its type changes from \(types)"
+      ])
+  }
+
   @Test func relationshipThatMovesIsReported() throws {
     func text(_ parent: String, _ child: String, _ far: String) -> String {
       entity("P", parent) + entity("C", child, " parentEntity=\"P\"") + entity("F", toMany("all", far, "f"))

@@ -16,38 +16,34 @@ extension VersionLinks {
     return nil
   }
 
-  /// The attribute of a subentity that an attribute was in the version before, and the subentity.
-  func childAttribute(
+  /// The attributes of subentities that an attribute was in the version before, and the subentities.
+  func childAttributes(
     before attribute: AttributeDraft, of entity: EntityDraft, from old: VersionDraft, to new: VersionDraft
-  ) -> (entity: EntityDraft, attribute: AttributeDraft)? {
-    guard let before = entities[entity.source], isNew(attribute, of: entity) else { return nil }
-    for owner in old.entities {
-      if let found = match(attribute, in: owner), old.isEntity(owner.source, below: before),
+  ) -> [(entity: EntityDraft, attribute: AttributeDraft)] {
+    guard let before = entities[entity.source], isNew(attribute, of: entity) else { return [] }
+    return old.entities.compactMap { owner in
+      guard let found = match(attribute, in: owner), old.isEntity(owner.source, below: before),
         !hasSuccessor(found.source, of: owner, new)
-      {
-        return (owner, found)
-      }
+      else { return nil }
+      return (entity: owner, attribute: found)
     }
-    return nil
   }
 
-  /// The relationship of a parent or subentity that a relationship was in the version before, and its entity.
-  func movedRelationship(
+  /// The relationships of a parent or subentities that a relationship was in the version before, and their entities.
+  func movedRelationships(
     before relationship: RelationshipDraft, of entity: EntityDraft, from old: VersionDraft, to new: VersionDraft
-  ) -> (entity: EntityDraft, relationship: RelationshipDraft)? {
+  ) -> [(entity: EntityDraft, relationship: RelationshipDraft)] {
     guard let before = entities[entity.source], !relationship.isAdded,
       properties["\(entity.source).\(relationship.source)"] == nil
-    else { return nil }
+    else { return [] }
     let names = [relationship.source, relationship.identifier]
-    for owner in old.entities {
-      if let found = owner.relationships.first(where: { !$0.isAdded && names.contains($0.source) }),
+    return old.entities.compactMap { owner in
+      guard let found = owner.relationships.first(where: { !$0.isAdded && names.contains($0.source) }),
         old.isEntity(owner.source, below: before) || old.isEntity(before, below: owner.source),
         !hasSuccessor(found.source, of: owner, new)
-      {
-        return (owner, found)
-      }
+      else { return nil }
+      return (entity: owner, relationship: found)
     }
-    return nil
   }
 
   private func isNew(_ attribute: AttributeDraft, of entity: EntityDraft) -> Bool {
@@ -120,19 +116,20 @@ extension VersionLinker {
               place: attribute.place, subject: subject,
               isKept: attribute.expression(of: before.attribute, source) != nil,
               source: "\(before.entity.source).\(source)"))
-        } else if let before = links[index].childAttribute(before: attribute, of: entity, from: old, to: new) {
-          let source = "\(before.entity.source).\(before.attribute.source)"
-          moves.append(Move(place: attribute.place, subject: subject, isKept: false, source: source))
+        } else {
+          for before in links[index].childAttributes(before: attribute, of: entity, from: old, to: new) {
+            let source = "\(before.entity.source).\(before.attribute.source)"
+            moves.append(Move(place: attribute.place, subject: subject, isKept: false, source: source))
+          }
         }
       }
       for relationship in entity.relationships {
-        guard let before = links[index].movedRelationship(before: relationship, of: entity, from: old, to: new) else {
-          continue
+        for before in links[index].movedRelationships(before: relationship, of: entity, from: old, to: new) {
+          moves.append(
+            Move(
+              place: relationship.place, subject: "\(entity.source).\(relationship.source)", isKept: false,
+              source: "\(before.entity.source).\(before.relationship.source)"))
         }
-        moves.append(
-          Move(
-            place: relationship.place, subject: "\(entity.source).\(relationship.source)", isKept: false,
-            source: "\(before.entity.source).\(before.relationship.source)"))
       }
     }
     return moves

@@ -309,21 +309,30 @@ struct VersionLinker {
     }
   }
 
-  /// Reports attributes whose composite is not the successor of their earlier one.
+  /// Reports attributes whose composite is not the successor of their earlier one, or that have or had none.
   private mutating func reportComposites(_ index: Int) {
     let (old, new) = (drafts[index - 1], drafts[index])
     for entity in new.entities {
       guard let owner = links[index].entities[entity.source].flatMap({ old.entity($0) }) else { continue }
       for attribute in entity.attributes {
-        guard let composite = new.composite(of: attribute),
-          let name = links[index].properties["\(entity.source).\(attribute.source)"],
-          let before = owner.attributes.first(where: { $0.source == name }), let earlier = old.composite(of: before),
-          links[index].entities[composite.owner] != earlier.owner
+        guard let name = links[index].properties["\(entity.source).\(attribute.source)"],
+          let before = owner.attributes.first(where: { $0.source == name })
         else { continue }
-        logs[index].add(
-          .changed, attribute.place, "\(entity.source).\(attribute.source)",
-          "the composite was \(earlier.source) in version \(index), and is \(composite.source) now: a migration keeps the "
-            + "values of attributes that have the same name in both")
+        let subject = "\(entity.source).\(attribute.source)"
+        switch (old.composite(of: before), new.composite(of: attribute)) {
+        case (nil, nil): break
+        case (let earlier?, let composite?):
+          if links[index].entities[composite.owner] == earlier.owner { continue }
+          logs[index].add(
+            .changed, attribute.place, subject,
+            "the composite was \(earlier.source) in version \(index), and is \(composite.source) now: a migration keeps the "
+              + "values of attributes that have the same name in both")
+        default:
+          logs[index].leaveOut(
+            attribute.place, subject,
+            "a migration does not keep the values of version \(index): its type changes from \(before.type) to "
+              + attribute.type)
+        }
       }
     }
   }
