@@ -24,6 +24,12 @@ public struct CoreDataConversion: Sendable {
 
     /// The converted entity of that name in the Core Data model; nil if there is none.
     public func entity(named source: String) -> Entity? { entities.first { $0.source == source } }
+
+    /// Whether a store that was created with a model file is one of this version. The file may have another
+    /// documentation, or other rules.
+    public func isStored(as file: some Collection<UInt8>) -> Bool {
+      (try? Model(parsing: file))?.hash == model.hash
+    }
   }
 
   /// A converted entity.
@@ -62,7 +68,11 @@ public struct CoreDataConversion: Sendable {
   /// - Parameters:
   ///   - name: the name of the converted model; by default the bundle's.
   ///   - order: the names of all versions, oldest first; by default the names and contents of the versions give it.
-  public init(_ bundle: CoreDataBundle, name: String? = nil, order: [String]? = nil) throws(CoreDataModelError) {
+  ///   - existing: the model files that earlier conversions have made of the first versions, by number. Their names
+  ///     stay; a file with a mistake counts as missing.
+  public init(
+    _ bundle: CoreDataBundle, name: String? = nil, order: [String]? = nil, existing: [Int: [UInt8]] = [:]
+  ) throws(CoreDataModelError) {
     guard !bundle.versions.isEmpty else {
       throw CoreDataModelError(bundle.path, nil, "the bundle has no version")
     }
@@ -79,7 +89,8 @@ public struct CoreDataConversion: Sendable {
       drafts.append(VersionConverter.convert(sources[index], number: index + 1, name: ordered[index].name, &log))
       logs.append(log)
     }
-    let names = NameTable(model: name ?? bundle.name, versions: drafts)
+    let given = existing.compactMapValues { try? Model(parsing: $0) }.mapValues { GivenNames($0) }
+    let names = NameTable(model: name ?? bundle.name, versions: drafts, given: given)
     for index in drafts.indices {
       Self.reportNames(of: drafts[index], names, &logs[index])
       var loader = DraftLoader(drafts[index], names, logs[index])
@@ -104,6 +115,9 @@ public struct CoreDataConversion: Sendable {
     let guess = stated == nil ? inferred.guess : nil
     findings = about + [guess].compactMap { $0 }.map { Self.finding(about: bundle, .changed, $0) } + lines
   }
+
+  /// The name of the converted model of that name.
+  public static func convertedName(_ name: String) -> String { NameTable.valid(name) }
 
   /// The places of the versions with these names.
   private static func places(of names: [String], in bundle: CoreDataBundle) throws(CoreDataModelError) -> [Int] {
@@ -137,7 +151,9 @@ public struct CoreDataConversion: Sendable {
   private static func reportNames(of draft: VersionDraft, _ names: NameTable, _ log: inout SourceLog) {
     func report(_ place: SourcePlace, _ subject: String, _ source: String, _ name: String) {
       if name == source { return }
-      log.add(.renamed, place, subject, "is called \(name), because a model file does not allow the name here")
+      let reason =
+        names.isGiven(draft.number) ? "as in its existing file" : "because a model file does not allow the name here"
+      log.add(.renamed, place, subject, "is called \(name), \(reason)")
     }
     // Entities, composites and fetch requests of all versions have different names.
     func reportShared(_ place: SourcePlace, _ source: String, _ name: String) {

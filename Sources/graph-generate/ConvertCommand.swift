@@ -42,38 +42,64 @@ struct ConvertCommand {
   func run() {
     guard let path else { fail("no model was given\n\(Self.usage)") }
     let conversion: CoreDataConversion
+    let folder: String
     do {
-      conversion = try CoreDataConversion(CoreDataBundle.read(path), name: name, order: order)
+      let bundle = try CoreDataBundle.read(path)
+      folder = if let output { output } else { "Schema/\(CoreDataConversion.convertedName(name ?? bundle.name))" }
+      conversion = try CoreDataConversion(
+        bundle, name: name, order: order, existing: Self.files(in: folder, bundle.versions.count))
     } catch {
       // The form of a compiler's messages, so that editors show them in the file.
       FileHandle.standardError.write(Data("\(error)\n".utf8))
       exit(1)
     }
     precondition(!conversion.versions.isEmpty, "a model has a version")
-    let folder = if let output { output } else { "Schema/\(conversion.name)" }
-    write(conversion, to: folder)
+    let kept = write(conversion, to: folder)
     for finding in conversion.findings { print(finding) }
+    for file in kept {
+      print(
+        "\(file) stays as it is: the converted one differs in parts that no store depends on, such as rules, defaults and "
+          + "documentation; delete the file to replace it")
+    }
     for version in conversion.versions { print(summary(of: version, in: folder)) }
     let count = conversion.findings.count
     print("\(count == 0 ? "no" : "\(count)") difference\(count == 1 ? "" : "s") from the Core Data model")
   }
 
-  /// Writes all files, or none if one of them exists with other contents, because a store may have been created with
+  /// The contents of the model files in a folder, by version.
+  private static func files(in folder: String, _ count: Int) -> [Int: [UInt8]] {
+    var files = [Int: [UInt8]]()
+    for number in 1...count {
+      files[number] = FileManager.default.contents(atPath: "\(folder)/\(number).json").map { Array($0) }
+    }
+    return files
+  }
+
+  /// Writes all files, or none if one of them exists with another model, because a store may have been created with
   /// that file.
-  private func write(_ conversion: CoreDataConversion, to folder: String) {
-    let files = conversion.versions.map { (path: "\(folder)/\($0.number).json", data: Data($0.text.utf8)) }
-    let manager = FileManager.default
-    for file in files where manager.fileExists(atPath: file.path) && manager.contents(atPath: file.path) != file.data {
-      fail(
-        "\(file.path) exists and has other contents; a model file is never edited, so give --output another folder, or "
-          + "delete the file if there is no store of it")
+  /// - Returns: the files that exist, and whose differences no store depends on.
+  private func write(_ conversion: CoreDataConversion, to folder: String) -> [String] {
+    var (files, kept) = ([(path: String, data: Data)](), [String]())
+    for version in conversion.versions {
+      let path = "\(folder)/\(version.number).json"
+      let data = Data(version.text.utf8)
+      if !FileManager.default.fileExists(atPath: path) {
+        files.append((path, data))
+      } else if let existing = FileManager.default.contents(atPath: path), version.isStored(as: existing) {
+        if existing != data { kept.append(path) }
+      } else {
+        fail(
+          "\(path) exists and has other contents; a model file is never edited, so add a version for changes of "
+            + "\(version.sourceName), or give --output another folder, or delete the file if there is no store of it")
+      }
     }
     do {
-      try manager.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       for file in files { try file.data.write(to: URL(fileURLWithPath: file.path), options: .atomic) }
     } catch {
       fail("the model files can't be written to \(folder): \(error.localizedDescription)")
     }
+    return kept
   }
 
   private func summary(of version: CoreDataConversion.Version, in folder: String) -> String {

@@ -109,6 +109,30 @@ import Testing
     #expect(try String(contentsOfFile: "\(folder.path)/Schema/Gaps/2.json", encoding: .utf8) == "{}")
   }
 
+  /// The team serves the first version already.
+  @Test func versionIsAddedToExistingFiles() throws {
+    func model(_ type: String) -> Data {
+      let attribute = "<attribute name=\"when\" optional=\"YES\" attributeType=\"\(type)\"/>"
+      return Data("<model><entity name=\"A\">\(attribute)</entity></model>".utf8)
+    }
+    let folder = try TemporaryFolder(["N.xcdatamodeld/N.xcdatamodel/contents": model("String")])
+    defer { folder.remove() }
+    #expect(try run(["convert", "N.xcdatamodeld"], in: folder.path).status == 0)
+    let first = "\(folder.path)/Schema/N/1.json"
+    var text = try String(contentsOfFile: first, encoding: .utf8)
+    text = text.replacingOccurrences(of: "\"optional\": true", with: "\"optional\": true, \"default\": \"today\"")
+    try text.write(toFile: first, atomically: true, encoding: .utf8)
+    let second = folder.path + "/N.xcdatamodeld/N 2.xcdatamodel"
+    try FileManager.default.createDirectory(atPath: second, withIntermediateDirectories: true)
+    try model("Date").write(to: URL(fileURLWithPath: second + "/contents"))
+    let result = try run(["convert", "N.xcdatamodeld"], in: folder.path)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output.contains("\nSchema/N/1.json stays as it is: "), "\(result.output)")
+    #expect(try String(contentsOfFile: first, encoding: .utf8) == text)
+    let later = try String(contentsOfFile: "\(folder.path)/Schema/N/2.json", encoding: .utf8)
+    #expect(later.contains("\"name\": \"when_2\""))
+  }
+
   @Test func mistakesHaveTheFormOfCompilerMessages() throws {
     let contents = "<model>\n  <entity name=\"A\" parentEntity=\"B\"/>\n  <entity name=\"A\"/>\n</model>"
     let folder = try TemporaryFolder(["M.xcdatamodel/contents": Data(contents.utf8)])

@@ -140,11 +140,13 @@ struct Fixture: Sendable, CustomTestStringConvertible {
 }
 
 /// Converts versions that a test writes as the contents of a `<model>` element.
-func convert(_ versions: String..., current: String? = nil) throws -> CoreDataConversion {
+func convert(
+  _ versions: String..., current: String? = nil, existing: [Int: [UInt8]] = [:]
+) throws -> CoreDataConversion {
   let named = versions.enumerated().map { index, text in
     CoreDataBundle.Version(name: "App \(index + 1)", file: "\(index + 1)", bytes: bytes(text))
   }
-  return try convert(named, current, nil)
+  return try convert(named, current, nil, existing)
 }
 
 /// Converts versions with these names.
@@ -158,10 +160,11 @@ func convert(
 private func bytes(_ text: String) -> [UInt8] { Array("<model>\(text)</model>".utf8) }
 
 private func convert(
-  _ versions: [CoreDataBundle.Version], _ current: String?, _ order: [String]?
+  _ versions: [CoreDataBundle.Version], _ current: String?, _ order: [String]?, _ existing: [Int: [UInt8]] = [:]
 ) throws -> CoreDataConversion {
   try CoreDataConversion(
-    CoreDataBundle(name: "App", path: "App.xcdatamodeld", versions: versions, current: current), order: order)
+    CoreDataBundle(name: "App", path: "App.xcdatamodeld", versions: versions, current: current), order: order,
+    existing: existing)
 }
 
 extension CoreDataConversion {

@@ -8,6 +8,9 @@ import GraphModel
 /// underscores, as in `Ab__2`; of two names the one of the newer version has no number. The linker then gives other
 /// names to parts of older versions whose values a migration can't keep, and these entries stay. Their number, as in
 /// `title_3`, is that of a version. The model files state the names in the app (``EarlierNames/app``).
+///
+/// A version whose model file exists keeps the names in it, and later versions continue them. Then a part of a later
+/// version gets another name, as in `title_4`, if a migration can't keep the values of an earlier one.
 struct NameTable {
   private(set) var model: String
   private var entities = [String: String]()
@@ -18,14 +21,20 @@ struct NameTable {
   private var requests = [String: String]()
   /// The names of a version's parts that differ from all other versions, by version and part.
   private var overrides = [Int: [String: String]]()
+  /// The names of properties in the newest existing model file that has them, by `Entity.property`.
+  private var given = [String: String]()
+  /// The versions whose model files exist.
+  private var givenVersions = Set<Int>()
   /// The names in use, in lower case.
   private var takenEntities = Set<String>()
   private var takenProperties = Set<String>()
 
-  init(model: String, versions: [VersionDraft]) {
+  /// - Parameter given: the names in the model files that exist, by version.
+  init(model: String, versions: [VersionDraft], given: [Int: GivenNames] = [:]) {
     self.model = ""
     self.model = Self.valid(model)
-    for name in Self.inOrder(versions.map { $0.entities.map(\.source) }) {
+    keep(given)
+    for name in Self.inOrder(versions.map { $0.entities.map(\.source) }) where entities[name] == nil {
       let candidate = Self.valid(name)
       entities[name] = Self.claim(
         ModelNames.isReservedForEntities(candidate) ? "x\(candidate)" : candidate, &takenEntities)
@@ -41,16 +50,37 @@ struct NameTable {
     nameProperties(of: versions)
   }
 
+  /// Keeps the names of existing model files, those of newer versions also for the versions that follow.
+  private mutating func keep(_ files: [Int: GivenNames]) {
+    for (version, names) in files.sorted(by: { $0.key > $1.key }) {
+      givenVersions.insert(version)
+      overrides[version] = names.entities.merging(names.properties) { name, _ in name }
+      given.merge(names.properties) { newer, _ in newer }
+      for (source, name) in names.entities where takenEntities.insert(name.lowercased()).inserted {
+        if entities[source] == nil { entities[source] = name }
+      }
+    }
+    for (part, name) in given {
+      let source = GivenNames.property(part)
+      if name == source { continue }
+      takenProperties.insert(name.lowercased())
+      if name == Self.candidate(source) { properties[source] = name }
+    }
+  }
+
   private mutating func nameProperties(of versions: [VersionDraft]) {
-    let sources = Self.inOrder(versions.map(Self.properties))
-    for name in sources where Self.isValidProperty(name) {
+    let present = Set(given.keys.map(GivenNames.property))
+    let all = Self.inOrder(versions.map(Self.properties))
+    // Of names that differ only in case those of existing files stay.
+    let sources = all.filter(present.contains) + all.filter { !present.contains($0) }
+    let reserved = takenProperties
+    let kept = Set(sources.filter { Self.isValidProperty($0) && !reserved.contains($0.lowercased()) })
+    for name in sources where kept.contains(name) {
       properties[name] = name
       takenProperties.insert(name.lowercased())
     }
-    for name in sources where !Self.isValidProperty(name) {
-      let candidate = Self.valid(name)
-      properties[name] = Self.claim(
-        Self.isValidProperty(candidate) ? candidate : "\(candidate)_", &takenProperties)
+    for name in sources where properties[name] == nil {
+      properties[name] = Self.claim(Self.candidate(name), &takenProperties)
     }
     // A name has one replacement, in whichever entities it needs one.
     let conflicts = versions.reduce(into: [:]) { found, version in
@@ -131,6 +161,12 @@ struct NameTable {
     ModelNames.isName(name) && !ModelNames.isReservedForProperties(name)
   }
 
+  /// The name of a property if no other one has it.
+  private static func candidate(_ name: String) -> String {
+    let candidate = valid(name)
+    return isValidProperty(candidate) ? candidate : "\(candidate)_"
+  }
+
   /// The different names of all versions in the order in which they are converted. Valid names come first, so that
   /// they are not changed, and then those of newer versions.
   private static func inOrder(_ names: [[String]]) -> [String] {
@@ -181,9 +217,11 @@ struct NameTable {
   }
 
   func property(_ source: String, of entity: String, in version: Int) -> String {
-    if let name = overrides[version]?["\(entity).\(source)"] ?? displaced["\(entity).\(source)"] ?? properties[source] {
-      return name
-    }
+    let part = "\(entity).\(source)"
+    if let name = overrides[version]?[part] { return name }
+    // The name of the app may no longer be possible in its place.
+    if let name = given[part], name != source || displaced[part] == nil { return name }
+    if let name = displaced[part] ?? properties[source] { return name }
     preconditionFailure("the table has every property: \(source)")
   }
 
@@ -206,14 +244,17 @@ struct NameTable {
 
   // MARK: - Parts of older versions
 
-  /// Gives the same part of several older versions another name, because a newer part has its name.
+  /// Whether the model file of a version exists, so that its names stay.
+  func isGiven(_ version: Int) -> Bool { givenVersions.contains(version) }
+
+  /// Gives the same part of several versions another name, because another part has its name.
   /// - Parameter parts: the version and the source's name of the part, newest first.
   /// - Returns: the name.
   mutating func separate(entity parts: [(version: Int, source: String)]) -> String {
     precondition(!parts.isEmpty, "a part of at least one version gets another name")
     let base = entity(parts[0].source, in: parts[0].version)
     let name = Self.claim("\(base.prefix(52))_\(parts[0].version)", &takenEntities)
-    for part in parts { overrides[part.version, default: [:]][part.source] = name }
+    for part in parts where !isGiven(part.version) { overrides[part.version, default: [:]][part.source] = name }
     return name
   }
 
@@ -223,7 +264,9 @@ struct NameTable {
     precondition(!parts.isEmpty, "a part of at least one version gets another name")
     let base = property(parts[0].source, of: parts[0].entity, in: parts[0].version)
     let name = Self.claim("\(base.prefix(52))_\(parts[0].version)", &takenProperties)
-    for part in parts { overrides[part.version, default: [:]]["\(part.entity).\(part.source)"] = name }
+    for part in parts where !isGiven(part.version) {
+      overrides[part.version, default: [:]]["\(part.entity).\(part.source)"] = name
+    }
     return name
   }
 }

@@ -4,8 +4,8 @@ import GraphModel
 ///
 /// The inference of migrations decides whether a part can be migrated. If it refuses a part, a mapping converts the
 /// values, provided that a function exists for the types. Otherwise the part of the later version counts as new: the
-/// part of the earlier versions gets another name, so that the current version keeps the names of the app. A migration
-/// then removes the earlier values; this is reported.
+/// part of the earlier versions gets another name, so that the current version keeps the names of the app. If their
+/// model files exist, that of the later version does. A migration then removes the earlier values; this is reported.
 struct VersionLinker {
   var drafts: [VersionDraft]
   var logs: [SourceLog]
@@ -111,11 +111,20 @@ struct VersionLinker {
       if let same = old.entities.first(where: { names.entity($0.source, in: old.number) == name }),
         links[index].entities[entity.source] != same.source
       {
-        let parts = chain(ofEntity: same.source, from: index - 1)
-        let earlier = names.separate(entity: parts.map { (drafts[$0.index].number, $0.source) })
-        logs[index].add(
-          .renamed, entity.place, entity.source,
-          "is another entity than \(same.source) of version \(old.number), which is called \(earlier) there")
+        if names.isGiven(old.number), !names.isGiven(new.number) {
+          // The versions that follow have the new name, too.
+          let other = names.separate(entity: (new.number...drafts.count).map { ($0, entity.source) })
+          logs[index].add(
+            .renamed, entity.place, entity.source,
+            "is called \(other), because the model file of version \(old.number) exists, in which \(name) is another "
+              + "entity")
+        } else {
+          let parts = chain(ofEntity: same.source, from: index - 1)
+          let earlier = names.separate(entity: parts.map { (drafts[$0.index].number, $0.source) })
+          logs[index].add(
+            .renamed, entity.place, entity.source,
+            "is another entity than \(same.source) of version \(old.number), which is called \(earlier) there")
+        }
       }
       guard let before = links[index].entities[entity.source].flatMap({ old.entity($0) }) else { continue }
       let earlier =
@@ -142,6 +151,14 @@ struct VersionLinker {
       guard let same = earlier.first(where: { names.property($0, of: before, in: old) == name }),
         links[index].properties["\(owner.key).\(property)"] != same
       else { continue }
+      if names.isGiven(old), !names.isGiven(new) {
+        // The versions that follow have the new name, too.
+        let other = names.separate(property: (new...drafts.count).map { ($0, owner.key, property) })
+        logs[index].add(
+          .renamed, place, "\(owner.subject).\(property)",
+          "is called \(other), because the model file of version \(old) exists, in which \(name) is another property")
+        continue
+      }
       let parts = chain(ofProperty: same, of: before, from: index - 1)
       let other = names.separate(property: parts.map { (drafts[$0.index].number, $0.entity, $0.source) })
       logs[index].add(
