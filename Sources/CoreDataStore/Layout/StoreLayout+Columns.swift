@@ -31,9 +31,15 @@ extension StoreLayout {
     }
     let possible = names.isGiven(property) ? [base] : numberedColumns(base, table)
     let owners = namesakes(of: property, table)
-    let isShared = possible.count > 1 || owners.count > 1
-    guard let column = try isShared ? sharedColumn(of: property, stored, table, possible, owners) : base else {
-      return nil
+    var column = base
+    if possible.count > 1 || owners.count > 1 {
+      if let decided = try decidedColumn(of: property, stored, possible) {
+        column = decided
+      } else {
+        guard let found = try sharedColumn(of: property, stored, table, possible, owners) else { return nil }
+        column = found
+      }
+      try decide(column, of: property, stored)
     }
     let index = columns.firstIndex(of: column)
     if let index { usedColumns[table].insert(index) }
@@ -112,6 +118,7 @@ extension StoreLayout {
     if possible.count >= owners.count || holding.count > possible.count || related.isEmpty && place == 0 {
       return usual
     }
+    if possible.count == 1, shares(base, property, stored, holders[0]) { return base }
     let whose = holding.isEmpty ? "\(base) is that of another entity" : "the values of \(base) are of another entity"
     remark(name(property), "the store has no column of this property: \(whose)", 0)
     return nil

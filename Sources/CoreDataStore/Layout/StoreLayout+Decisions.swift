@@ -6,7 +6,7 @@ extension StoreLayout {
   package struct Decisions: Hashable, Sendable {
     /// Whether the bytes of an attribute have a tag of external storage, by `Entity.attribute`.
     package var tags = [String: Bool]()
-    /// The columns of properties that siblings have, too, by `Entity.property`.
+    /// The columns of properties that siblings have, too, by `Entity.property`: the entity has its name in the store.
     package var columns = [String: String]()
     /// The version of the store that has these columns; 0 for none.
     package var version: UInt64 = 0
@@ -32,19 +32,20 @@ extension StoreLayout {
 
   // MARK: - Columns of siblings
 
-  /// The column that an earlier import has read for a property that siblings have, too; nil if the app has migrated its
-  /// store since, or the caller names the column.
-  mutating func decidedColumn(of property: Property, _ base: String, _ columns: [String]) throws -> Int? {
-    guard !names.isGiven(property), let name = decision(property, in: earlier.columns), name.hasPrefix(base),
-      name.dropFirst(base.count).allSatisfy({ ("0"..."9").contains($0) }), let column = columns.firstIndex(of: name),
-      try earlier.version == file.versionChecksum()
+  /// The column that an earlier import has read for the rows of an entity and a property that siblings have, too; nil if
+  /// the app has migrated its store since, or the caller names the column.
+  /// - Parameter possible: the column of the property's name and its numbered ones.
+  func decidedColumn(
+    of property: Property, _ stored: CoreDataFile.StoredEntity, _ possible: [String]
+  ) throws -> String? {
+    guard !names.isGiven(property), let column = earlier.columns["\(stored.name).\(property.name)"],
+      possible.contains(column), try earlier.version == file.versionChecksum()
     else { return nil }
-    try decide(name, of: property)
     return column
   }
 
-  mutating func decide(_ column: String, of property: Property) throws {
-    decisions.columns[name(property)] = column
+  mutating func decide(_ column: String, of property: Property, _ stored: CoreDataFile.StoredEntity) throws {
+    decisions.columns["\(stored.name).\(property.name)"] = column
     decisions.version = try file.versionChecksum()
   }
 
