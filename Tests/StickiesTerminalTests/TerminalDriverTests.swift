@@ -196,6 +196,29 @@ import Testing
     }
   }
 
+  /// The last changes are sent after the terminal was restored.
+  @Test func differentSignalRightAfterFirstIsIgnoredAfterRestoration() async {
+    await #expect(processExitsWith: .success) { ReleasedSignals.receive([SIGTERM], SIGHUP) }
+  }
+
+  @Test func sameSignalRightAfterFirstTerminatesAfterRestoration() async {
+    await #expect(processExitsWith: .signal(SIGTERM)) { ReleasedSignals.receive([SIGTERM], SIGTERM) }
+  }
+
+  @Test func laterDifferentSignalTerminatesAfterRestoration() async {
+    await #expect(processExitsWith: .signal(SIGHUP)) {
+      ReleasedSignals.receive([SIGTERM], thenAfterMilliseconds: 150, SIGHUP)
+    }
+  }
+
+  @Test func firstSignalAfterRestorationTerminates() async {
+    await #expect(processExitsWith: .signal(SIGTERM)) { ReleasedSignals.receive([], SIGTERM) }
+  }
+
+  @Test func hangupIsIgnoredAfterTerminalWasClosed() async {
+    await #expect(processExitsWith: .success) { ReleasedSignals.receive([], SIGHUP, isHungUp: true) }
+  }
+
   private func drive(_ terminal: PseudoTerminal) throws -> (AsyncStream<DriverEvent>, TerminalDriver) {
     let (events, feed) = AsyncStream.makeStream(of: DriverEvent.self)
     let driver = try TerminalDriver(path: terminal.path, depth: .direct) { reported in
@@ -218,6 +241,24 @@ private enum EndingDriver {
     kill(getpid(), signal)
     _ = await events.contains { $0 == .terminate(signal: signal) }
     return (terminal, driver)
+  }
+}
+
+/// Signals in a process of its own, without a terminal. A thread receives its own signals before `raise` returns.
+private enum ReleasedSignals {
+  /// Receives signals before the release, and one some time after it.
+  static func receive(_ before: [CInt], thenAfterMilliseconds delay: UInt32 = 0, _ signal: CInt, isHungUp: Bool = false)
+  {
+    // Threads of a pool block all signals.
+    var ending = sigset_t()
+    sigemptyset(&ending)
+    for signal in SignalPipe.ending { sigaddset(&ending, signal) }
+    pthread_sigmask(SIG_UNBLOCK, &ending, nil)
+    SignalPipe.install()
+    for signal in before { raise(signal) }
+    SignalPipe.uninstall(isHungUp: isHungUp)
+    usleep(delay * 1_000)
+    raise(signal)
   }
 }
 

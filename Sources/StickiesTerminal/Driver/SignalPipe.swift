@@ -37,10 +37,18 @@ enum SignalPipe {
   /// began before `uninstall` may run after it.
   private static let isReleased = Atomic<Bool>(false)
 
+  /// Whether the terminal was closed. SIGHUP then means nothing new.
+  private static let isHungUp = Atomic<Bool>(false)
+
+  /// The last signal to end that arrived before the release, and its time: `milliseconds << 8 | signal`; 0 for none.
+  private static let lastEnding = Atomic<Int>(0)
+
   /// Installs the handlers. Previous handlers are not kept: the program handles these signals nowhere else.
   static func install() {
     _ = ends
     isReleased.store(false, ordering: .sequentiallyConsistent)
+    isHungUp.store(false, ordering: .sequentiallyConsistent)
+    lastEnding.store(0, ordering: .sequentiallyConsistent)
     for signal in handled { install(signal) }
     // A closed terminal is an error of `write` and must not end the program.
     signal(SIGPIPE, SIG_IGN)
@@ -48,9 +56,9 @@ enum SignalPipe {
 
   static func install(_ signal: CInt) {
     var action = sigaction()
-    // Async-signal-safe: `write`, `signal`, `pthread_sigmask` and `raise` are in POSIX's list, and the pipe and the
-    // atomic are constants that `install` has used before, so that reading them initializes nothing. The pipe never
-    // blocks (when it is full, further signals add nothing), and `errno` is restored.
+    // Async-signal-safe: `write`, `clock_gettime`, `signal`, `pthread_sigmask` and `raise` are in POSIX's list, and the
+    // pipe and the atomics are constants that `install` has used before, so that reading them initializes nothing. The
+    // pipe never blocks (when it is full, further signals add nothing), and `errno` is restored.
     let handler: @convention(c) (CInt) -> Void = { number in
       let before = errno
       SignalPipe.receive(number)
@@ -65,21 +73,36 @@ enum SignalPipe {
     sigaction(signal, &action, nil)
   }
 
-  /// Passes a signal to the driver or, after its end, performs the default action.
+  /// Passes a signal to the driver or, after its end, ends the program unless the signal belongs to the request that
+  /// is already performed.
   ///
   /// The pipe is written before the flag is read, and `uninstall` sets the flag before the driver reads the pipe for
-  /// the last time, so each signal that asks the program to end is either read by the driver or ends the program here.
+  /// the last time, so each signal that asks the program to end is either read by the driver or decided here.
   private static func receive(_ number: CInt) {
     send(UInt8(truncatingIfNeeded: number))
     let isEnding = number == SIGINT || number == SIGTERM || number == SIGHUP
-    if isEnding, isReleased.load(ordering: .sequentiallyConsistent) { SignalExit.end(by: number) }
+    if isEnding, !isReleased.load(ordering: .sequentiallyConsistent) {
+      lastEnding.store(DriverLoop.now << 8 | Int(number), ordering: .sequentiallyConsistent)
+    } else if isEnding, !isSameRequest(number) {
+      SignalExit.end(by: number)
+    }
   }
 
-  /// Restores the default actions; after a hangup, SIGHUP is ignored. The caller reads the pipe once more afterwards,
-  /// except after a hangup, when the program already ends.
+  /// Whether a signal after the release asks for nothing new.
+  private static func isSameRequest(_ number: CInt) -> Bool {
+    if number == SIGHUP, isHungUp.load(ordering: .sequentiallyConsistent) { return true }
+    let last = lastEnding.load(ordering: .sequentiallyConsistent)
+    return last != 0 && last & 0xFF != Int(number)
+      && DriverLoop.now - last >> 8 <= TerminationSignals.sameRequestMilliseconds
+  }
+
+  /// Restores the default actions of the signals that do not ask the program to end; these are handled until it ends.
+  /// After a hangup, SIGHUP is ignored. The caller reads the pipe once more afterwards, except after a hangup, when the
+  /// program already ends.
   static func uninstall(isHungUp: Bool = false) {
-    isReleased.store(!isHungUp, ordering: .sequentiallyConsistent)
-    for number in handled { signal(number, isHungUp && number == SIGHUP ? SIG_IGN : SIG_DFL) }
+    Self.isHungUp.store(isHungUp, ordering: .sequentiallyConsistent)
+    isReleased.store(true, ordering: .sequentiallyConsistent)
+    for number in handled where !ending.contains(number) { signal(number, SIG_DFL) }
   }
 
   static func send(_ byte: UInt8) {
