@@ -159,6 +159,24 @@ import Testing
     #expect(met.conflicts.map(\.author) == ["ann"])
   }
 
+  /// The reference is not an omitted value, which `overwrite` would replace by its default.
+  @Test func mergedInsertKeepsStoredToOne() throws {
+    for policy in MergePolicy.allCases where policy != .error {
+      let scene = try DeletedTargetFixture()
+      try scene.store.must([scene.store.update(scene.note, "Note.origin", .string("import 1"))])
+      let again = try scene.store.insertion(
+        "Note", ["origin": .string("import 1"), "board": .object(scene.boards[1]), "x": .double(9)])
+      let committed = try scene.committed([again], policy)
+      #expect(committed.identities.map(\.permanent) == [scene.note], "\(policy)")
+      #expect(committed.conflicts.filter { $0.kind == .deleted } == [scene.deleted(scene.boards[1])], "\(policy)")
+      #expect(try scene.store.value(scene.note, "Note.board") == .object(scene.boards[0]), "\(policy)")
+      // The other values are decided as without the reference.
+      let isMine = [.objectTrump, .overwrite].contains(policy)
+      #expect(try (scene.store.value(scene.note, "Note.x") == .double(9)) == isMine, "\(policy)")
+      #expect(try StoreCheckRun(scene.store).findings.isEmpty)
+    }
+  }
+
   // MARK: - Batches of several slices
 
   /// Seven notes in slices of three.

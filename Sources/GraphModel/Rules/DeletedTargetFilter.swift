@@ -10,7 +10,7 @@ struct DeletedTargetFilter {
   /// Further deleted objects that edits of this pass refer to.
   private(set) var found = Set<ObjectID>()
   /// The relationships that lost a reference to a deleted object, by the owner's id in the transaction.
-  private var droppedReferences = [ObjectID: Set<PropertyNumber>]()
+  private(set) var droppedReferences = [ObjectID: Set<PropertyNumber>]()
 
   init(excluded: Set<ObjectID>) { self.excluded = excluded }
 

@@ -78,9 +78,10 @@ extension TransactionPlanner {
     }
   }
 
-  /// The defaults and nulls of the properties that an insert does not set.
+  /// The defaults and nulls of the properties that an insert does not set. A relationship whose reference to a deleted
+  /// object was dropped keeps its stored value.
   private func omittedValues(by change: Change, _ entity: Entity) -> [Edit] {
-    let said = Set(change.edits.map(\.property))
+    let said = Set(change.edits.map(\.property)).union(deletedTargets.droppedReferences[change.id, default: []])
     return zip(entity.storedProperties, entity.initialValues).compactMap { property, value in
       guard !said.contains(property.number), property.attribute?.assignment == nil,
         property.attribute?.isDerived != true, property.relationship?.isToMany != true
