@@ -116,8 +116,8 @@ import Testing
       #expect(refusal.code == .conflict, "\(policy)")
       #expect(refusal.conflicts == [scene.deleted(scene.boards[1])], "\(policy)")
       // Says which of the objects it would have been, by the id that the client knows.
-      let required = policy == .error ? [] : [note.id]
-      #expect(refusal.violations.map(\.id) == required, "\(policy)")
+      #expect(refusal.violations.map(\.id) == [note.id], "\(policy)")
+      #expect(refusal.violations.map(\.property) == [try scene.store.property("Note.board").number], "\(policy)")
       #expect(try scene.store.all("Note").map(\.id) == [scene.note])
     }
   }
@@ -134,6 +134,21 @@ import Testing
     #expect(refusal.code == .invalid)
     #expect(refusal.violations.contains { $0.property == board.number && $0.commonRule == .required })
     #expect(refusal.conflicts == [scene.deleted(scene.boards[1])])
+  }
+
+  /// Under `error`, the conflicts come first, and only the violations that they explain are named.
+  @Test func otherViolationsAndConflictsDoNotHideRequiredReference() throws {
+    let scene = try DeletedTargetFixture()
+    let board = try scene.store.property("Note.board")
+    let note = try scene.store.insertion("Note", ["board": .object(scene.boards[1])])
+    let refusal = try #require(
+      try scene.store.refusal([
+        note, scene.store.insertion("Board", ["name": .integer(1)]),
+        scene.store.update(scene.tags[1], "Tag.name", .string("c"), base: scene.base),
+      ]))
+    #expect(refusal.code == .conflict)
+    #expect(refusal.conflicts == [scene.deleted(scene.boards[1]), scene.deleted(scene.tags[1])])
+    #expect(refusal.violations.map(\.id) == [note.id] && refusal.violations.map(\.property) == [board.number])
   }
 
   @Test func unknownIDRemainsInvalid() throws {
@@ -257,7 +272,7 @@ import Testing
       #expect(refusal.code == .conflict, "\(policy): \(refusal)")
       #expect(refusal.conflicts == [scene.deleted(scene.boards[1])], "\(policy)")
       // The sixth row, whose temporary id is its number.
-      let required = policy == .error ? [] : [ObjectID.temporary(6, entity: scene.note.entity)]
+      let required = [ObjectID.temporary(6, entity: scene.note.entity)]
       #expect(refusal.violations.map(\.id) == required, "\(policy)")
       #expect(try scene.store.all("Note").count == 7)
     }

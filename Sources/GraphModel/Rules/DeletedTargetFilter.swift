@@ -43,19 +43,27 @@ struct DeletedTargetFilter {
     return ListReorderer.unique(met)
   }
 
-  /// Refuses the transaction, under every policy, if a required reference was dropped. The refusal is a conflict with
-  /// the delete.
+  /// Whether an edit lost a reference to a deleted object.
+  var hasDroppedReferences: Bool { !droppedReferences.isEmpty }
+
+  /// Refuses the transaction if a required reference was dropped. The refusal is a conflict with the delete.
   func refuseIfReferencesAreRequired(_ findings: PlanFindings, in graph: DraftGraph) throws {
-    guard !droppedReferences.isEmpty, !findings.violations.isEmpty else { return }
-    var dropped = [ObjectID: Set<PropertyNumber>]()
-    for (id, properties) in droppedReferences { dropped[graph.permanent(id) ?? id] = properties }
-    guard
-      findings.violations.allSatisfy({ isCaused($0, by: dropped[$0.id, default: []], in: graph.model) })
-    else { return }
+    let caused = violationsByDroppedReferences(findings, in: graph)
+    // Other violations refuse it as invalid.
+    guard !caused.isEmpty, caused.count == findings.violations.count else { return }
     let deletes = findings.conflicts.filter { $0.kind == .deleted && excluded.contains($0.id) }
     throw Refusal(
-      .conflict, try PlanFindings.message(for: deletes, in: graph), conflicts: deletes,
-      violations: findings.violationsWithTemporaryIDs(in: graph))
+      .conflict, try PlanFindings.message(for: deletes, in: graph), conflicts: deletes, violations: caused)
+  }
+
+  /// The violations of rules that the dropped references would have satisfied, with the temporary ids of inserts.
+  func violationsByDroppedReferences(_ findings: PlanFindings, in graph: DraftGraph) -> [Violation] {
+    if droppedReferences.isEmpty || findings.violations.isEmpty { return [] }
+    var dropped = [ObjectID: Set<PropertyNumber>]()
+    for (id, properties) in droppedReferences { dropped[graph.permanent(id) ?? id] = properties }
+    return zip(findings.violations, findings.violationsWithTemporaryIDs(in: graph)).compactMap { violation, reported in
+      isCaused(violation, by: dropped[violation.id, default: []], in: graph.model) ? reported : nil
+    }
   }
 
   private func isCaused(_ violation: Violation, by dropped: Set<PropertyNumber>, in model: Model) -> Bool {

@@ -150,20 +150,27 @@ public struct TransactionPlanner {
       let deleted = upserts.targets.filter { graph.isDeleted($0) }
       if !deleted.isEmpty { return .upsertTargetsDeleted(deleted) }
     }
-    if transaction.policy == .error, !findings.conflicts.isEmpty {
-      throw Refusal(
-        .conflict, try PlanFindings.message(for: findings.conflicts, in: graph), conflicts: findings.conflicts)
-    }
+    let conflicts = transaction.policy == .error ? findings.conflicts : []
+    // Only references to deleted objects are followed by a search for violations.
+    if !conflicts.isEmpty, !deletedTargets.hasDroppedReferences { throw try refusal(conflicts) }
     let validator = RuleValidator(after: findings.violations, deferredKeys: deferredKeys, isSlice: isSlice)
     try graph.deriveCounts(recounts: recounts)
     try graph.deriveScopes()
     assigned.stamp(graph, &findings)
     graph.deriveExpressions()
-    try refuseIfNotPermitted()
+    if conflicts.isEmpty { try refuseIfNotPermitted() }
     try validator.validate(graph, &findings)
+    if !conflicts.isEmpty { throw try refusal(conflicts) }
     try deletedTargets.refuseIfReferencesAreRequired(findings, in: graph)
     try refuseIfViolated()
     return .planned(plan())
+  }
+
+  /// The refusal for conflicts under `error`, with the violations by references to deleted objects.
+  private func refusal(_ conflicts: [Conflict]) throws -> Refusal {
+    Refusal(
+      .conflict, try PlanFindings.message(for: conflicts, in: graph), conflicts: conflicts,
+      violations: deletedTargets.violationsByDroppedReferences(findings, in: graph))
   }
 
   private func refuseIfViolated() throws {
