@@ -123,6 +123,31 @@ import Testing
     #expect(company.daemon.stop() == 0)
   }
 
+  @Test func droppedReferencesOfLinesAreListedUpToLimit() throws {
+    let company = try CompanyDaemon()
+    let department = try company.department()
+    let ben = try company.person("Ben", in: department)
+    try company.run("delete", ben, author: "ben@test")
+    func insert(_ lines: ClosedRange<Int>) throws -> Daemon.Result {
+      let input = lines.map { line in
+        #"{"name": "P\#(line)", "hired": "2020-01-01", "department": "\#(department)", "manager": "\#(ben)"}"#
+      }
+      return try company.run("insert", "Person", "-", "--policy", "storeTrump", input: input.joined(separator: "\n"))
+    }
+    func message(_ line: Int) -> String {
+      "stickies: left out: manager of line \(line), because ben@test deleted \(ben.prefix(8)) in revision 3\n"
+    }
+    let few = try insert(1...10)
+    #expect(few.status == 0 && few.errors == (1...10).map(message).joined(), "\(few.errors)")
+    let many = try insert(1...12)
+    #expect(many.status == 0)
+    #expect(
+      many.errors == (1...10).map(message).joined() + "stickies: and 2 more references to deleted objects\n",
+      "\(many.errors)")
+    #expect(try company.count("Person", where: "manager == NULL") == 22)
+    #expect(company.daemon.stop() == 0)
+  }
+
   @Test func deleteOfChangedObjectIsDecidedByPolicy() throws {
     let company = try CompanyDaemon()
     let department = try company.department()

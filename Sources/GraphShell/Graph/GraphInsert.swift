@@ -80,7 +80,7 @@ struct GraphInsert: AsyncParsableCommand {
       let image = try await shell.stored(saved, id)
       let report = ConflictReport(saved, shell)
       report.reportExistingObjects()
-      report.reportOverwritten()
+      report.reportOverwritten(of: changes)
       shell.output.show(image, else: shell.reference(image))
     }
   }
@@ -156,7 +156,9 @@ private struct LineInserter {
       }
       if saved.committed.conflicts.contains(where: { $0.kind != .unique }) {
         progress.end()
-        ConflictReport(saved, shell).reportOverwritten()
+        let lines = Dictionary(
+          zip(plan.changes, plan.lines).map { ($0.id, $1.number) }, uniquingKeysWith: { first, _ in first })
+        ConflictReport(saved, shell).reportOverwritten(of: plan.changes, lines: lines)
       }
       commits += 1
       finish(plan, saved.committed.identities, lastLine: lines.last?.number)

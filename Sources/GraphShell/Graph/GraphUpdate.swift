@@ -108,7 +108,7 @@ struct GraphUpdate: AsyncParsableCommand {
     }
     let saved = try await shell.client.commit([change], policy: conflicts.mergePolicy)
     let stored = try await shell.stored(saved, image.id)
-    ConflictReport(saved, shell).reportOverwritten()
+    ConflictReport(saved, shell).reportOverwritten(of: [change])
     shell.output.show(stored, else: shell.reference(stored))
   }
 
@@ -145,7 +145,7 @@ struct GraphUpdate: AsyncParsableCommand {
     @MainActor func commit() async throws {
       guard !changes.isEmpty else { return }
       let saved = try await shell.client.commit(changes, policy: conflicts.mergePolicy)
-      ConflictReport(saved, shell).reportOverwritten()
+      ConflictReport(saved, shell).reportOverwritten(of: changes)
       updated += Self.changed(changes, saved)
       revisions.append(saved.committed.revision)
       changes = []
