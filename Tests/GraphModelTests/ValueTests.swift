@@ -177,6 +177,23 @@ import Testing
     #expect(throws: JSON.ParseError.self) { try JSON(parsing: deep) }
   }
 
+  @Test(arguments: [("[", "]"), ("{\"a\":", "}")]) func jsonNestingIsLimited(opening: String, closing: String) throws {
+    func nested(_ count: Int, around innermost: String) -> String {
+      String(repeating: opening, count: count) + innermost + String(repeating: closing, count: count)
+    }
+    let limit = JSON.maximumDepth
+    for innermost in ["1", "[]", "{}"] {
+      let own = innermost == "1" ? 0 : 1
+      for count in [limit - 1, limit] {
+        #expect(throws: Never.self) { try JSON(parsing: nested(count - own, around: innermost)) }
+      }
+      let error = #expect(throws: JSON.ParseError.self) {
+        try JSON(parsing: nested(limit + 1 - own, around: innermost))
+      }
+      #expect(error?.column == opening.utf8.count * limit + 1 && error?.reason == "nested deeper than 128")
+    }
+  }
+
   @Test func base64RoundTrips() {
     var random = SeededGenerator(seed: 3)
     for length in 0..<40 {

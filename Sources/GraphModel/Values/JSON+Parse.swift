@@ -85,8 +85,10 @@ private struct JSONParser {
   }
 
   private mutating func value(depth: Int) throws(JSON.ParseError) -> JSON {
-    guard depth <= JSON.maximumDepth else { throw error("nested deeper than \(JSON.maximumDepth)") }
     skipBlanks()
+    guard depth < JSON.maximumDepth || current != UInt8(ascii: "{") && current != UInt8(ascii: "[") else {
+      throw error("nested deeper than \(JSON.maximumDepth)")
+    }
     switch current {
     case UInt8(ascii: "{"): return try object(depth: depth)
     case UInt8(ascii: "["): return try array(depth: depth)
