@@ -315,7 +315,7 @@ import Testing
     let scene = try await DaemonFixture()
     let brackets = (open: String(repeating: "(", count: 10_000), close: String(repeating: ")", count: 10_000))
     let deep = brackets.open + "x > 1" + brackets.close
-    let words = "the predicate can't be read at column 101: nested deeper than 200"
+    let words = "the predicate can't be read at column 102: nested deeper than 200"
     for command in [["list"], ["graph", "fetch", "Note"], ["graph", "delete", "Note"]] {
       func run(_ text: String, _ more: [String] = []) throws -> Daemon.Result {
         try Daemon.run(
@@ -334,10 +334,10 @@ import Testing
       let calculated = try run(brackets.open + "x" + brackets.close + " > 1")
       #expect(calculated.status == 64)
       #expect(
-        calculated.errors.hasPrefix("stickies: the predicate can't be read at column 200: nested deeper than 200\n"))
+        calculated.errors.hasPrefix("stickies: the predicate can't be read at column 202: nested deeper than 200\n"))
     }
     // The maximum depth, in two forms.
-    let legal = String(repeating: "(", count: 99) + "x > 1" + String(repeating: ")", count: 99)
+    let legal = String(repeating: "(", count: 100) + "x > 1" + String(repeating: ")", count: 100)
     #expect(try scene.daemon.run("list", "--where", legal).status == 0)
     let negations = String(repeating: "x > 1 AND NOT (", count: 66) + "x > 1" + String(repeating: ")", count: 66)
     #expect(try scene.daemon.run("graph", "fetch", "Note", "--where", negations, "--json").status == 0)

@@ -215,7 +215,7 @@ import Testing
     #expect(missing?.reason == "$range has no value; it needs a list")
   }
 
-  @Test(arguments: [("(", ")", 198, 200), ("abs(", ")", 198, 797), ("-", "", 198, 200)])
+  @Test(arguments: [("(", ")", 200, 202), ("abs(", ")", 200, 805), ("-", "", 200, 202)])
   func nestingLimitReportsFirstExcessiveColumn(
     opening: String, closing: String, most: Int, column: Int
   ) throws {

@@ -141,7 +141,7 @@ import Testing
   @Test func translationBeyondALimitIsRefusedAsLimit() throws {
     let lens = try Self.lens(defaults: ["calm", "cross", "calm", "cross", "calm", "cross"])
     let person = try Self.person(lens)
-    let deep = (0..<198).reduce("mood") { text, _ in "lowercase(\(text))" }
+    let deep = (0..<200).reduce("mood") { text, _ in "lowercase(\(text))" }
     let long = (0..<6_000).map { "lowercase(mood) == 'x\($0)'" }.joined(separator: " OR ")
     for text in ["\(deep) == 'a'", long] {
       _ = try GraphPredicate(parsing: text, entity: try #require(lens.old.entity(person)), model: lens.old)

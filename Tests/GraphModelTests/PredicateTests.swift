@@ -34,7 +34,7 @@ import Testing
   }
 
   /// A pair of brackets counts twice, a negation once. Every legal predicate crosses the wire.
-  @Test(arguments: [("(", ")", 99, 101), ("NOT ", "", 198, 797), ("!", "", 198, 200)])
+  @Test(arguments: [("(", ")", 100, 102), ("NOT ", "", 200, 805), ("!", "", 200, 202)])
   func nestingLimitIsReportedAtItsColumn(opening: String, closing: String, most: Int, column: Int) throws {
     let model = try Fixtures.stickies()
     func nested(_ count: Int) -> String {
@@ -50,8 +50,20 @@ import Testing
     }
   }
 
+  @Test func nestingAddsBracketsNegationsAndSubqueries() throws {
+    func nested(_ brackets: Int, _ negations: Int) -> String {
+      String(repeating: "(", count: brackets) + String(repeating: "NOT ", count: negations) + "x > 1"
+        + String(repeating: ")", count: brackets)
+    }
+    #expect(throws: Never.self) { try parse(nested(99, 2)) }
+    #expect(throws: PredicateSyntaxError.self) { try parse(nested(99, 3)) }
+    func within(_ condition: String) -> String { "SUBQUERY(tags, $t, \(condition)).@count > 0" }
+    #expect(throws: Never.self) { try parse(within(nested(99, 0))) }
+    #expect(throws: PredicateSyntaxError.self) { try parse(within(nested(99, 1))) }
+  }
+
   @Test func unclosedBracketsReportTheLimitToo() {
-    for (text, column) in [("(", 101), ("(x > 1 AND ", 1_091)] {
+    for (text, column) in [("(", 102), ("(x > 1 AND ", 1_102)] {
       let error = #expect(throws: PredicateSyntaxError.self) { try parse(String(repeating: text, count: 10_000)) }
       #expect(error?.description == "column \(column): nested deeper than 200")
     }
@@ -72,7 +84,7 @@ import Testing
       String(repeating: opening, count: count) + innermost + String(repeating: closing, count: count) + end
     }
     let most = try #require((1...200).last { (try? read(nested($0))) != nil })
-    #expect((30...199).contains(most))
+    #expect((30...200).contains(most))
     let predicate = try read(nested(most))
     #expect(try read(predicate.text(in: model)) == predicate, "\(predicate.text(in: model))")
   }

@@ -37,7 +37,7 @@ extension PredicateParser {
   // MARK: - Operators
 
   mutating func expression(depth: Int) throws(PredicateSyntaxError) -> Term {
-    guard depth < GraphPredicate.maximumDepth else { throw fail("nested deeper than \(GraphPredicate.maximumDepth)") }
+    guard depth <= GraphPredicate.maximumDepth else { throw fail("nested deeper than \(GraphPredicate.maximumDepth)") }
     var left = try product(depth: depth)
     while case .symbol(let symbol) = current, symbol == "+" || symbol == "-",
       let operation = ArithmeticOperator(rawValue: symbol)
@@ -62,7 +62,7 @@ extension PredicateParser {
   }
 
   private mutating func primary(depth: Int) throws(PredicateSyntaxError) -> Term {
-    guard depth < GraphPredicate.maximumDepth else { throw fail("nested deeper than \(GraphPredicate.maximumDepth)") }
+    guard depth <= GraphPredicate.maximumDepth else { throw fail("nested deeper than \(GraphPredicate.maximumDepth)") }
     let place = position
     switch current {
     case .symbol("("):
@@ -247,7 +247,7 @@ extension PredicateParser {
       throw fail("more than \(GraphPredicate.maximumSubqueries - 1) subqueries in each other")
     }
     scopes.append(Scope(variable: name, entity: destination))
-    let predicate = try or(depth: depth + 1)
+    let predicate = try or(depth: depth + 2)
     scopes.removeLast()
     guard skip(")") else { throw fail("')' is expected here") }
     guard case .word(".@count") = current else { throw fail(".@count is expected here") }

@@ -161,10 +161,12 @@ struct PredicateParser {
     return operand
   }
 
+  /// - Parameter depth: the nesting of what is read; a pair of brackets counts twice, because it can contain an `AND`
+  ///   within an `OR`.
   mutating func or(depth: Int) throws(PredicateSyntaxError) -> GraphPredicate {
-    guard depth < GraphPredicate.maximumDepth else { throw fail("nested deeper than \(GraphPredicate.maximumDepth)") }
-    var parts = [try and(depth: depth + 1)]
-    while skipWord("OR") || skip("||") { parts.append(try and(depth: depth + 1)) }
+    guard depth <= GraphPredicate.maximumDepth else { throw fail("nested deeper than \(GraphPredicate.maximumDepth)") }
+    var parts = [try and(depth: depth)]
+    while skipWord("OR") || skip("||") { parts.append(try and(depth: depth)) }
     return parts.count == 1 ? parts[0] : .or(parts)
   }
 
@@ -175,11 +177,11 @@ struct PredicateParser {
   }
 
   private mutating func not(depth: Int) throws(PredicateSyntaxError) -> GraphPredicate {
-    guard depth < GraphPredicate.maximumDepth else { throw fail("nested deeper than \(GraphPredicate.maximumDepth)") }
+    guard depth <= GraphPredicate.maximumDepth else { throw fail("nested deeper than \(GraphPredicate.maximumDepth)") }
     if skipWord("NOT") || skip("!") { return .not(try not(depth: depth + 1)) }
     if case .symbol("(") = current, !isBracketOfExpression {
       position += 1
-      let inner = try or(depth: depth + 1)
+      let inner = try or(depth: depth + 2)
       guard skip(")") else { throw fail("')' is expected here") }
       return inner
     }
