@@ -115,7 +115,7 @@ package struct PropertyInput {
     case .string, .text: return .string(text)
     case _ where text.isEmpty: return .null
     case .integer: return Int64(text).map(Value.integer)
-    case .double: return Double(text).flatMap { $0.isFinite ? .double($0) : nil }
+    case .double: return Double(decimal: text).map(Value.double)
     case .bool:
       switch text.lowercased() {
       case "true", "yes": return .bool(true)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import GraphModel
 import GraphShell
 import GraphWire
 import StickiesKit
@@ -61,9 +62,9 @@ enum NegativeArgumentEscaping {
   static func numbers(_ argument: String, _ separator: Character) -> (Double, Double)? {
     let text = argument.first == mark ? argument.dropFirst() : argument[...]
     let parts = text.lowercased().split(separator: separator, omittingEmptySubsequences: false)
-    guard parts.count == 2, let first = Double(parts[0]), let second = Double(parts[1]), first.isFinite,
-      second.isFinite
-    else { return nil }
+    guard parts.count == 2, let first = Double(decimal: parts[0]), let second = Double(decimal: parts[1]) else {
+      return nil
+    }
     return (first, second)
   }
 }

@@ -302,11 +302,17 @@ import Testing
     let daemon = try Daemon()
     try daemon.start()
     try daemon.run("add", "x")
-    for place in ["nan,0", "0,inf", "-inf,0", "1e999,0"] {
+    for place in ["nan,0", "0,inf", "-inf,0", "1e999,0", "0x10,0x20", "-0x10,0", "0x1p4,0"] {
       #expect(try daemon.run("move", "1", place).status == 64, "\(place)")
     }
     #expect(try daemon.run("resize", "1", "nanxinf").status == 64)
     let note = try daemon.run("show", "1", "--json").json()
+    let id = try #require(note["id"]?.stringValue)
+    for number in ["0x10", "nan"] {
+      let refused = try daemon.run("graph", "update", id, "x=\(number)")
+      #expect(refused.status != 0 && refused.errors.contains(number), "\(refused.errors)")
+    }
+    #expect(try daemon.run("show", "1", "--json").json() == note)
     #expect(note["x"] == .integer(0) && note["y"] == .integer(0) && note["revision"] == .integer(1))
   }
 

@@ -194,6 +194,15 @@ import Testing
     }
   }
 
+  @Test func decimalTextExcludesOtherForms() {
+    for (text, number) in [("16", 16.0), ("-.5", -0.5), ("1e3", 1_000), ("+2.5E-1", 0.25)] {
+      #expect(Double(decimal: text) == number, "\(text)")
+    }
+    for text in ["", "0x10", "0x1p4", "inf", "-infinity", "nan", "1e999", " 1", "1 ", "1,5", "e"] {
+      #expect(Double(decimal: text) == nil, "\(text)")
+    }
+  }
+
   @Test func base64RoundTrips() {
     var random = SeededGenerator(seed: 3)
     for length in 0..<40 {

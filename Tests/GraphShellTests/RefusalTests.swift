@@ -211,7 +211,9 @@ import Testing
     #expect(TimeSpan(argument: "500ms")?.milliseconds == 500)
     #expect(TimeSpan(argument: "2m")?.milliseconds == 120_000)
     #expect(TimeSpan(argument: "5")?.text == "5s")
-    for text in ["", "s", "-1", "inf", "9999h"] { #expect(TimeSpan(argument: text) == nil, "\(text)") }
+    for text in ["", "s", "-1", "inf", "9999h", "0x10", "0x1p3s"] {
+      #expect(TimeSpan(argument: text) == nil, "\(text)")
+    }
   }
 }
 

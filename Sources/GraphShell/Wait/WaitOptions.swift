@@ -72,7 +72,8 @@ package struct TimeSpan: ExpressibleByArgument, Hashable {
     let units: [(String, Double)] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)]
     let (unit, factor) = units.first { argument.hasSuffix($0.0) } ?? ("", 1_000)
     let digits = argument.dropLast(unit.count)
-    guard let first = digits.utf8.first, (0x30...0x39).contains(first) || first == 0x2E, let number = Double(digits),
+    guard let first = digits.utf8.first, (0x30...0x39).contains(first) || first == 0x2E,
+      let number = Double(decimal: digits),
       // At most a year, which cannot overflow.
       number >= 0, number * factor <= 366 * 24 * 3_600_000
     else { return nil }

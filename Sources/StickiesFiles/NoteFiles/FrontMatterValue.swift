@@ -78,9 +78,7 @@ enum FrontMatterValue {
     case (.flag, .word("false")): return .flag(false)
     case (.flag, _): throw parseError("is neither true nor false")
     case (.number(let range), .word(let word)):
-      guard word.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }),
-        let number = Double(word), number.isFinite
-      else { throw parseError("is not a number") }
+      guard let number = Double(decimal: word) else { throw parseError("is not a number") }
       if let range, !range.contains(number) {
         throw parseError("is outside \(NoteFile.text(of: range.lowerBound)) to \(NoteFile.text(of: range.upperBound))")
       }
