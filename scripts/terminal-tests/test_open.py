@@ -44,6 +44,21 @@ class OpenTests(unittest.TestCase):
         ann.types("u")
         ben.waits(lambda _: ben.screen.display[row].find("╭") == column - 2, "the undo")
 
+    def test_editor_that_returns_later_without_writing_leaves_a_named_file(self):
+        self.stage.run("add", "Buy milk")
+        editor = os.path.join(self.stage.home, "editor")
+        with open(editor, "w") as file:
+            file.write("#!/bin/sh\nsleep 2.5\n")
+        os.chmod(editor, 0o755)
+        ann = self.stage.open(size=(120, 24), VISUAL=editor, TMPDIR=self.stage.home)
+        ann.shows("Buy milk")
+        ann.types(TAB + "E")
+        ann.shows("text saved later stays in")
+        [folder] = [name for name in os.listdir(self.stage.home) if name.startswith("stickies-")]
+        with open(os.path.join(self.stage.home, folder, "note.md")) as file:
+            self.assertEqual(file.read(), "Buy milk")
+        self.assertIn("Buy milk", self.stage.run("list"))
+
     def test_ctrl_z_stops_it_and_fg_continues(self):
         ann = self.stage.sits_at(["bash", "--norc", "-i"])
         ann.types(f"PS1='$ '; '{PROGRAMS}/stickies' open\r")

@@ -73,7 +73,7 @@ struct Open: AsyncParsableCommand {
         session = try BoardSession(
           shell.client, board: board, depth: depth, configuration: names, launcher: Self.launcher,
           editor: ExternalEditor(
-            edit: { try await Editor.edit($0).text }, saved: { Editor.savedText }, discard: Editor.discardLast),
+            edit: { try await Self.edit($0) }, saved: { Editor.savedText }, discard: Editor.discardLast),
           keepTexts: { UnsentTextFile.keep($0) })
       } catch let error as TerminalError {
         throw Refusal(.unavailable, "\(error)")
@@ -90,6 +90,17 @@ struct Open: AsyncParsableCommand {
       }
       if code != 0 || session.loss != nil { throw ExitCode(code == 0 ? 1 : code) }
     }
+  }
+
+  /// - Throws: a refusal with the file's name if the editor has not written it. The file's name comes first, because the
+  ///   board cuts its status line.
+  @MainActor
+  private static func edit(_ text: String) async throws -> String {
+    let editor = try await Editor.edit(text)
+    guard editor.wasWritten else {
+      throw Refusal(.unavailable, "text saved later stays in \(editor.file); the editor saved nothing")
+    }
+    return editor.text
   }
 
   private static func sentence(_ loss: BoardSession.UnsentLoss) -> String {
