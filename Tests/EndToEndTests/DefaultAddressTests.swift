@@ -155,9 +155,17 @@ import Testing
 
   @Test func addressesWhereNoDaemonCanListenAreReported() throws {
     let user = try User()
+    let (dangling, loop) = (user.home.path + "/dangling", user.home.path + "/loop")
+    for (link, target) in [(dangling, user.home.path + "/missing"), (loop, loop)] {
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+      let daemon = try user.stickiesd(["--listen", "unix://\(link)"])
+      #expect(daemon.status != 0 && daemon.errors.contains("\(link) is a link to nothing"), "\(daemon.errors)")
+    }
     for (address, reason) in [
       ("tcp://127.0.0.1:0", "with port 0 stickiesd chooses a port"),
-      ("unix://\(user.home.path)", "\(user.home.path) is not a socket; give another address"),
+      ("unix://\(user.home.path)", "\(user.home.path) is a folder, not a socket; give another address"),
+      ("unix://\(dangling)", "\(dangling) is a link to nothing; remove it, or give another address"),
+      ("unix://\(loop)", "\(loop) is a link to nothing; remove it, or give another address"),
     ] {
       let client = try user.stickies(["list", "--server", address])
       #expect(client.status == 69)

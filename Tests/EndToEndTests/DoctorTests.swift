@@ -147,6 +147,13 @@ import Testing
     try Data().write(to: URL(fileURLWithPath: file))
     let plain = try Self.diagnose(daemon.home.path, "unix://" + file)
     #expect(plain.message("daemon") == "\(file) is a file, not a socket")
+    let folder = try Self.diagnose(daemon.home.path, "unix://" + daemon.home.path)
+    #expect(folder.message("daemon") == "\(daemon.home.path) is a folder, not a socket")
+    let link = daemon.home.path + "/link"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: daemon.home.path + "/missing")
+    let dangling = try Self.diagnose(daemon.home.path, "unix://" + link)
+    #expect(dangling.message("daemon") == "\(link) is a link to nothing")
+    #expect(dangling.mend("daemon") == "remove it, or give another address")
   }
 
   @Test func invalidAddressIsReported() throws {

@@ -45,7 +45,15 @@ import Testing
     #expect(SocketFile.state(of: path) == .stale)
     let file = home.path + "/file"
     try Data().write(to: URL(fileURLWithPath: file))
-    #expect(SocketFile.state(of: file) == .noSocket)
+    #expect(SocketFile.state(of: file) == .noSocket(.file))
+    #expect(SocketFile.state(of: home.path) == .noSocket(.folder))
+    for (name, target, kind) in [
+      ("linked", file, SocketFile.FileKind.link), ("dangling", home.path + "/missing", .danglingLink),
+      ("loop", home.path + "/loop", .danglingLink),
+    ] {
+      try FileManager.default.createSymbolicLink(atPath: home.path + "/" + name, withDestinationPath: target)
+      #expect(SocketFile.state(of: home.path + "/" + name) == .noSocket(kind), "\(name)")
+    }
   }
 
   @Test func socketWithFullBacklogIsAlive() throws {

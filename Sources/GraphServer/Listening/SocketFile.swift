@@ -22,6 +22,25 @@ enum SocketFile {
     }
   }
 
+  /// A kind of file that is no socket, in the words of a message.
+  enum FileKind: String {
+    case file = "a file, not a socket"
+    case folder = "a folder, not a socket"
+    /// A symbolic link to an existing file, also to a socket: a daemon does not replace the link.
+    case link = "a link, not a socket"
+    case danglingLink = "a link to nothing"
+
+    /// - Parameter mode: the mode of the file itself.
+    fileprivate init(_ path: String, mode: mode_t) {
+      var target = stat()
+      switch mode & S_IFMT {
+      case S_IFDIR: self = .folder
+      case S_IFLNK: self = stat(path, &target) == 0 ? .link : .danglingLink
+      default: self = .file
+      }
+    }
+  }
+
   /// The state of a path.
   enum State: Equatable {
     case missing
@@ -29,7 +48,8 @@ enum SocketFile {
     case stale
     /// A program listens, even if it is not accepting now.
     case alive
-    case noSocket
+    /// Another kind of file.
+    case noSocket(FileKind)
     /// A socket of this user id to which this user may not connect.
     case ofUser(UInt32)
     /// The probe failed with this error number.
@@ -41,7 +61,9 @@ enum SocketFile {
   static func state(of path: String) -> State {
     var status = stat()
     guard lstat(path, &status) == 0 else { return errno == ENOENT ? .missing : .unknown(errno) }
-    guard status.st_mode & S_IFMT == S_IFSOCK else { return .noSocket }
+    guard status.st_mode & S_IFMT == S_IFSOCK else {
+      return .noSocket(FileKind(path, mode: status.st_mode))
+    }
     switch connect(to: path) {
     case ECONNREFUSED: return .stale
     case ENOENT: return .missing

@@ -96,9 +96,13 @@ final class UnixListener: @unchecked Sendable {
     case .alive:
       throw StoreFailure(
         .inUse, "a program listens on unix://\(path)", advice: "Stop it, or give --listen another path.")
-    case .noSocket:
+    case .noSocket(.danglingLink):
       throw StoreFailure(
-        .inUse, "\(path) is a file, not a socket", advice: "Give --listen another path; the file was not touched.")
+        .inUse, "\(path) is \(SocketFile.FileKind.danglingLink.rawValue)",
+        advice: "Remove it, or give --listen another path.")
+    case .noSocket(let kind):
+      throw StoreFailure(
+        .inUse, "\(path) is \(kind.rawValue)", advice: "Give --listen another path; nothing was changed.")
     case .ofUser(let user):
       throw StoreFailure(
         .inUse, "the socket \(path) belongs to user \(user)", advice: "Give --listen another path.")

@@ -38,9 +38,8 @@ struct ServerAddressChoice {
   func noDaemon(_ code: Int32) async -> CheckResult {
     let running = DaemonProcess.find(for: address, data: ProcessEnvironment.current.dataDirectory)
     let elsewhere = others(running)
-    if case .unix(let path) = address, Self.isOtherFile(path) {
-      return CheckResult(
-        "daemon", .problem, "\(path) is a file, not a socket", mend: "give another address, or remove that file")
+    if case .unix(let path) = address, let obstacle = Self.obstacle(at: path) {
+      return CheckResult("daemon", .problem, "\(path) is \(obstacle.name)", mend: obstacle.mend)
     }
     if Self.isBusy(address, code) {
       let (message, mend) = Self.busyProgram(at: address, running)
@@ -110,10 +109,18 @@ struct ServerAddressChoice {
     return places.first { $0 != address && ConnectionProbe.connect(to: $0) == nil }
   }
 
-  /// Whether a path has a file at which no daemon can listen.
-  private static func isOtherFile(_ path: String) -> Bool {
+  /// What is at a path at which no daemon can listen, and advice; nil for a socket and for no file.
+  private static func obstacle(at path: String) -> (name: String, mend: String)? {
     var state = stat()
-    return stat(path, &state) == 0 && state.st_mode & S_IFMT != S_IFSOCK
+    if stat(path, &state) == 0 {
+      switch state.st_mode & S_IFMT {
+      case S_IFSOCK: return nil
+      case S_IFDIR: return ("a folder, not a socket", "give another address")
+      default: return ("a file, not a socket", "give another address, or remove that file")
+      }
+    }
+    let isLink = lstat(path, &state) == 0 && state.st_mode & S_IFMT == S_IFLNK
+    return isLink ? ("a link to nothing", "remove it, or give another address") : nil
   }
 
   /// The command that starts a daemon at an address; default addresses need no option.
@@ -128,8 +135,8 @@ struct ServerAddressChoice {
     if case .tcp(_, 0) = address.tcp {
       return "\(noAnswer): with port 0 stickiesd chooses a port; use the address that it printed"
     }
-    if case .unix(let path) = address, isOtherFile(path) {
-      return "\(noAnswer): \(path) is not a socket; give another address"
+    if case .unix(let path) = address, let obstacle = obstacle(at: path) {
+      return "\(noAnswer): \(path) is \(obstacle.name); \(obstacle.mend)"
     }
     if case .tcp(let host, _) = address.tcp, ConnectionProbe.connect(to: address) == ConnectionProbe.unknownHost {
       return "\(noAnswer): there is no host \(host.excerpt); check the name in --server or STICKIES_SERVER"
