@@ -2,7 +2,7 @@ import GraphModel
 
 /// The JSON form of a refusal's violations and conflicts (docs/cli.md).
 package struct RefusalJSON {
-  /// The delete of an object that a conflict names.
+  /// The delete of an object that a conflict names or, if it has been restored since, its restore.
   package struct Deletion {
     let author: String
     let time: Timestamp
@@ -19,7 +19,7 @@ package struct RefusalJSON {
 
   /// - Parameters:
   ///   - lines: the lines of an input, by the objects to insert that they describe.
-  ///   - deletions: the deletes of objects, where they are known.
+  ///   - deletions: the deletes and restores of objects, where they are known.
   package init(model: Model, lines: [ObjectID: Int] = [:], deletions: [ObjectID: Deletion] = [:]) {
     (self.model, self.lines, self.deletions) = (model, lines, deletions)
   }
@@ -69,7 +69,8 @@ package struct RefusalJSON {
       case .deleted: "deleted"
       case .unique: "unique"
       }
-    let deletion = deletions[conflict.id]
+    // The server names the commit, unless the program itself has found the delete.
+    let deletion = deletions[conflict.id].flatMap { [0, $0.revision].contains(conflict.revision) ? $0 : nil }
     var members = [JSON.Member("kind", .string(kind))] + subject(conflict.id, property)
     members += [
       .init("mine", json(conflict.mine, property)), .init("theirs", json(conflict.theirs, property)),

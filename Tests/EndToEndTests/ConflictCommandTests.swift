@@ -88,6 +88,7 @@ import Testing
     let ann = try company.person("Ann", in: department)
     try company.run("delete", ann, author: "ben@test")
     try company.run("restore", ann, author: "cid@test")
+    let restore = try company.run("log", "--limit", "1", "--json").json()[0]
     for policy in ["error", "objectTrump"] {
       let result = try company.run("update", ann, "name=Anna", "--base", "2", "--policy", policy)
       #expect(result.status == 2)
@@ -95,6 +96,12 @@ import Testing
       #expect(result.errors.contains("Ann: deleted by ben@test, "), "\(result.errors)")
       #expect(result.errors.contains(", revision 3; brought back by cid@test, "), "\(result.errors)")
     }
+    // JSON has what the server reports, which is the commit that brought it back.
+    let json = try company.run("update", ann, "name=Anna", "--base", "2", "--policy", "error", "--json").refusal()
+    let conflict = try #require(json["conflicts"]?[0])
+    #expect(conflict["kind"] == .string("deleted") && conflict["object"] == .string(ann))
+    #expect(conflict["author"] == .string("cid@test") && conflict["revision"] == .integer(4))
+    #expect(try conflict["time"] == #require(restore?["time"]))
     #expect(company.daemon.stop() == 0)
   }
 

@@ -29,7 +29,12 @@ package struct ModelRefusal: ReportedError {
     var members = CommandFailure.outcome(of: refusal)
     members += RefusalJSON(
       model: model, lines: lines,
-      deletions: deletions.mapValues { .init(author: $0.author, time: $0.time, revision: $0.revision) }
+      deletions: deletions.mapValues { deletion -> RefusalJSON.Deletion in
+        if let revival = deletion.revival {
+          return .init(author: revival.author, time: revival.time, revision: revival.revision)
+        }
+        return .init(author: deletion.author, time: deletion.time, revision: deletion.revision)
+      }
     ).members(of: refusal)
     return CommandFailure.Report(
       code: refusal.code.rawValue, message: refusal.message + text, exit: CommandFailure.exitCode(of: refusal.code),
