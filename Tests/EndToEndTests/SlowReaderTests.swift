@@ -25,7 +25,7 @@ import Testing
   private static let totalBacklog = 64 << 20
 
   private static func number(_ name: String) -> Double? {
-    ProcessInfo.processInfo.environment[name].flatMap(Double.init)
+    ProcessInfo.processInfo.environment[name].flatMap { Double($0) }
   }
 
   @Test func stalledReaderUsesBoundedMemoryAndConverges() async throws {

@@ -32,8 +32,8 @@ extension StoreLayout {
 
   // MARK: - Columns of siblings
 
-  /// The column that an earlier import has read for the rows of an entity and a property that siblings have, too; nil if
-  /// the app has migrated its store since, or the caller names the column.
+  /// The column that an earlier import has read for the rows of an entity and a property that siblings have, too; nil
+  /// if the app has migrated its store since, or the caller names the column.
   /// - Parameter possible: the column of the property's name and its numbered ones.
   func decidedColumn(
     of property: Property, _ stored: CoreDataFile.StoredEntity, _ possible: [String]

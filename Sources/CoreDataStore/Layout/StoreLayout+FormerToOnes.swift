@@ -2,7 +2,8 @@ import GraphModel
 
 /// To-manys of the model that are to-ones in the version of the store: the column has the only member of each list.
 extension StoreLayout {
-  /// The column of a to-one as a join: of the relationship itself, or of its inverse, which then has an order beside it.
+  /// The column of a to-one as a join: of the relationship itself, or of its inverse, which then has an order beside
+  /// it.
   mutating func formerToOne(
     _ property: Property, _ relationship: Relationship, _ owner: Int, _ member: Int
   ) -> Join? {

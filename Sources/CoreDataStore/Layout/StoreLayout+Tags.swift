@@ -11,10 +11,10 @@ extension StoreLayout {
     }
   }
 
-  /// Whether the bytes of a column may have a tag: if the caller says so, if an earlier import has decided so, if a value
-  /// refers to a file, or if a value has a tag before a file of a known format. A byte that is not proved to be a tag
-  /// stays; a later value can prove it. In a column with tags each value is read by its own first byte, as the app may
-  /// have stored some before it used external storage.
+  /// Whether the bytes of a column may have a tag: if the caller says so, if an earlier import has decided so, if a
+  /// value refers to a file, or if a value has a tag before a file of a known format. A byte that is not proved to be
+  /// a tag stays; a later value can prove it. In a column with tags each value is read by its own first byte, as the
+  /// app may have stored some before it used external storage.
   mutating func isTagged(_ property: Property, _ column: Int, _ table: Int) throws -> Bool {
     let isTagged = try decideTag(property, column, table)
     if let isTagged { decisions.tags[name(property)] = isTagged }

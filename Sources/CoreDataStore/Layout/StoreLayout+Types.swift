@@ -21,8 +21,8 @@ extension StoreLayout {
     return kind
   }
 
-  /// The type of a column's values. Columns of booleans and UUIDs are declared like those of integers and bytes, so that
-  /// only the model in the store distinguishes them.
+  /// The type of a column's values. Columns of booleans and UUIDs are declared like those of integers and bytes, so
+  /// that only the model in the store distinguishes them.
   private func kind(of column: Int, _ table: Int) -> Attribute.Kind? {
     let name = file.tables[table].columns[column]
     let entities = file.entities.filter { $0.table == table }.compactMap { file.model?.entity($0.name) }

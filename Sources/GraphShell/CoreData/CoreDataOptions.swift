@@ -111,8 +111,9 @@ struct CoreDataOptions: ParsableArguments {
       let progress = ProgressLine(isShown: isatty(2) == 1 && !shell.output.json, interrupted: Interruption.runAgain)
       defer { progress.end() }
       let path = mapping ?? file + ".import.jsonl"
+      let target = shell.head.store
       func openMapping() throws -> ImportMappingFile {
-        try ImportMappingFile(path, source: store.uuid, target: shell.head.store)
+        try ImportMappingFile(path, source: store.uuid, target: target)
       }
       // A mapping has decisions about the store. A mistake about the model leaves no empty one.
       let existing = access(path, F_OK) == 0 ? try openMapping() : nil
