@@ -93,8 +93,7 @@ struct Open: AsyncParsableCommand {
   }
 
   /// - Throws: a refusal with the file's name if the editor has not written it. The file's name comes first, because
-  /// the
-  ///   board cuts its status line.
+  ///   the board cuts its status line.
   @MainActor
   private static func edit(_ text: String) async throws -> String {
     let editor = try await Editor.edit(text)
