@@ -48,7 +48,7 @@ struct ImportMapping {
   private(set) var keys = [UniqueID: Key]()
   /// The names in ``Key/root`` by the names of root entities in the store, where they differ.
   private(set) var roots = [String: String]()
-  /// What an import has decided about the columns of the store.
+  /// The decisions of an import about the columns of the store.
   private(set) var decisions = StoreLayout.Decisions()
   private(set) var sending: Sending?
   /// The commits of all imports.

@@ -14,7 +14,7 @@ struct ImportReport {
     var substitute = Substitute.nothing
   }
 
-  /// What an object has instead of a value that was not taken.
+  /// The value of an object whose new value was not taken.
   enum Substitute {
     /// Null, no object, or the default of a required attribute of a new object.
     case nothing
