@@ -352,8 +352,7 @@ extension ObjectContext {
   }
 
   /// Makes a refused transaction's edits unsaved again, underneath later edits. They keep the base at which they were
-  /// made, however often they are saved: a conflict persists until
-  /// `acceptStoredState`.
+  /// made, however often they are saved: a conflict persists until `acceptStoredState`.
   func restoreUnsavedEdits(of id: TransactionID) {
     let save = removeQueuedSave(id)
     if let save, let undo = undoRequest(after: save) {
@@ -371,9 +370,9 @@ extension ObjectContext {
         discarded.append(state.id)
         continue
       }
-      // A later save of the same object builds on this one and takes over its edits. Edits of an object that other
-      // clients have deleted are discarded. A refused delete of a fault is unsaved again.
-      if state.isGone, dirty[state.id] == nil {
+      // A later save of the same object builds on this one and takes over its edits. Edits of a deleted object are
+      // discarded. A refused delete of a fault is unsaved again, unless another client has deleted it.
+      if state.isGone, !sent.isDelete || dirty[state.id] == nil {
         state.edits = [:]
       } else if let next = state.sent.indices.first {
         state.sent[next].edits = sent.edits.merging(state.sent[next].edits) { $0.merged(with: $1) }

@@ -268,12 +268,12 @@ import Testing
     for policy in MergePolicy.allCases {
       let scene = try sceneWithNotes()
       let board = try scene.store.property("Note.board").number
-      let rows = (0..<7).map { [Value.object(scene.boards[$0 == 5 ? 1 : 0])] }
+      let rows = (0..<7).map { [Value.object(scene.boards[$0 == 1 || $0 == 5 ? 1 : 0])] }
       let refusal = try #require(try refusal(scene, .insert([board], rows: 7), policy, rows: rows))
       #expect(refusal.code == .conflict, "\(policy): \(refusal)")
       #expect(refusal.conflicts == [scene.deleted(scene.boards[1])], "\(policy)")
-      // The sixth row, whose temporary id is its number.
-      let required = [ObjectID.temporary(6, entity: scene.note.entity)]
+      // Two rows of different slices, whose temporary ids are their numbers.
+      let required = [2, 6].map { ObjectID.temporary($0, entity: scene.note.entity) }
       #expect(refusal.violations.map(\.id) == required, "\(policy)")
       #expect(try scene.store.all("Note").count == 7)
     }

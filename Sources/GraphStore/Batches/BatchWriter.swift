@@ -26,6 +26,8 @@ final class BatchWriter {
   /// The violations of refused slices: planning continues to find more, writing stops.
   private(set) var violations = [Violation]()
   private var conflicts = [Conflict]()
+  /// The first refusal of a slice by a conflict, which the policy does not decide.
+  private var firstConflict: Refusal?
   /// The conflicts with the deletes of objects to which slices refer; the policy has dropped these references.
   private var deletedTargets = [Conflict]()
   private var knownDeletedTargets = Set<ObjectID>()
@@ -129,13 +131,14 @@ final class BatchWriter {
         transaction(changes), reader: reader, revision: revision, now: time, author: job.author.id, judge: judge,
         deferredKeys: deferredKeys, recounts: recounts, isSlice: true
       ) { ids.next($0) }
-    } catch let refusal as Refusal where refusal.code != .conflict && !refusal.violations.isEmpty {
+    } catch let refusal as Refusal where refusal.code == .conflict || !refusal.violations.isEmpty {
       ids = mark
+      if refusal.code == .conflict, firstConflict == nil { firstConflict = refusal }
       return try collect(refusal.violations, refusal.conflicts)
     }
     try collect(deletedTargets: plan.conflicts)
-    // After a violation the rest is only checked, so that one refusal names all violations.
-    guard violations.isEmpty, !plan.changes.isEmpty else { return }
+    // After a refused slice the rest is only checked, so that one refusal names all violations.
+    guard violations.isEmpty, firstConflict == nil, !plan.changes.isEmpty else { return }
     var size = 0
     let sums = try writer.sums(of: plan.changes, &size)
     try RowWriter(
@@ -200,8 +203,9 @@ final class BatchWriter {
 
   func collect(_ violations: [Violation], _ conflicts: [Conflict] = []) throws {
     self.violations += violations
-    self.conflicts += conflicts
-    if self.violations.count >= Batch.maximumViolations { try refuseIfViolated() }
+    // Several slices may refer to the same deleted object.
+    for conflict in conflicts where !self.conflicts.contains(conflict) { self.conflicts.append(conflict) }
+    if max(self.violations.count, self.conflicts.count) >= Batch.maximumViolations { try refuseIfViolated() }
   }
 
   /// Keeps the conflicts with deletes for the outcome. Conflicts over unique keys are not kept: an insert of a million
@@ -219,6 +223,11 @@ final class BatchWriter {
   }
 
   func refuseIfViolated() throws {
+    if let firstConflict {
+      throw Refusal(
+        .conflict, firstConflict.message, conflicts: Array(conflicts.prefix(Batch.maximumViolations)),
+        violations: Array(violations.prefix(Batch.maximumViolations)))
+    }
     if violations.isEmpty { return }
     let refusal = Refusal(
       violations: Array(violations.prefix(Batch.maximumViolations)),

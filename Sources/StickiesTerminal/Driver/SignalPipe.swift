@@ -76,16 +76,17 @@ enum SignalPipe {
   /// Passes a signal to the driver or, after its end, ends the program unless the signal belongs to the request that
   /// is already performed.
   ///
-  /// The pipe is written before the flag is read, and `uninstall` sets the flag before the driver reads the pipe for
-  /// the last time, so each signal that asks the program to end is either read by the driver or decided here.
+  /// The flag is read before the pipe is written: a driver that reads the signal may end before this function does, and
+  /// the signal must not count twice. A second signal that arrives between the two is lost, and the end then lasts as
+  /// long as without it.
   private static func receive(_ number: CInt) {
-    send(UInt8(truncatingIfNeeded: number))
     let isEnding = number == SIGINT || number == SIGTERM || number == SIGHUP
-    if isEnding, !isReleased.load(ordering: .sequentiallyConsistent) {
+    let isReleased = isReleased.load(ordering: .sequentiallyConsistent)
+    if isReleased, isEnding, !isSameRequest(number) { SignalExit.end(by: number) }
+    if !isReleased, isEnding {
       lastEnding.store(DriverLoop.now << 8 | Int(number), ordering: .sequentiallyConsistent)
-    } else if isEnding, !isSameRequest(number) {
-      SignalExit.end(by: number)
     }
+    send(UInt8(truncatingIfNeeded: number))
   }
 
   /// Whether a signal after the release asks for nothing new.
