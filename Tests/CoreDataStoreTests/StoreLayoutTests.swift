@@ -604,6 +604,31 @@ import Testing
     #expect(try store.content("IDMNote 1", "text") == nil)
   }
 
+  /// A rename in case only changes no column.
+  @Test func nameThatDiffersInCaseOnlyIsClear() throws {
+    let model = """
+      {"format": 1, "name": "Case", "version": 2, "entities": [
+        {"name": "IDMNote", "attributes": [
+          {"name": "Text", "type": "string", "optional": true,
+           "documentation": "Called \\"Text\\" in Core Data, earlier \\"text\\"."},
+          {"name": "strasse", "type": "string", "optional": true,
+           "documentation": "Called \\"strasse\\" in Core Data, earlier \\"straße\\"."}],
+         "relationships": [
+          {"name": "Tags", "destination": "IDMTag", "inverse": "notes", "toMany": true,
+           "documentation": "Called \\"Tags\\" in Core Data, earlier \\"tags\\"."}]},
+        {"name": "IDMTag", "relationships": [
+          {"name": "notes", "destination": "IDMNote", "inverse": "Tags", "toMany": true}]}
+      ]}
+      """
+    let fixture = try StoreFixture("Notes.sqlite", model: model)
+    try fixture.execute("ALTER TABLE ZIDMNOTE ADD COLUMN ZSTRASSE VARCHAR; UPDATE ZIDMNOTE SET ZSTRASSE = 's'")
+    let store = try fixture.read()
+    #expect(try store.value("IDMNote 1", "Text") == .string("Epoch: 2001-01-01T00:00:00Z"))
+    #expect(try store.value("IDMNote 1", "strasse") == .string("s"))
+    #expect(try store.members("IDMNote 1", "Tags") == [1, 2])
+    #expect(!store.remarks.contains { $0.contains("is not clear") }, "\(store.remarks)")
+  }
+
   private static let exchanged = """
     {"format": 1, "name": "Exchanged", "version": 2, "entities": [
       {"name": "IDMNote", "attributes": [

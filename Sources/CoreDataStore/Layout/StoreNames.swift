@@ -49,8 +49,12 @@ struct StoreNames {
           earlierProperties[property.number] = name
         }
       }
-      let found = candidates.compactMap { name in
-        places.place(name, of: property, table).map { (place: $0, name: name) }
+      // SQLite ignores the case, so that several names may have one place.
+      var found = [(place: String, name: String)]()
+      for name in candidates {
+        guard let place = places.place(name, of: property, table), !found.contains(where: { $0.place == place })
+        else { continue }
+        found.append((place, name))
       }
       possible.append((part: property.number, places: found.map(\.place)))
       names[property.number] = Dictionary(found.map { ($0.place, $0.name) }, uniquingKeysWith: { first, _ in first })
