@@ -12,12 +12,12 @@ extension StoreLayout {
       remark(name(property), "the store has no column \(base) of this property", 0)
       return nil
     }
-    if let others = exchanged(property) {
+    if let reason = unclearName(property) {
       usedColumns[table].insert(first)
       remark(
         name(property),
-        "whether \(base) is its column is not clear: the app has exchanged its name with \(others), and the store does not "
-          + "contain the names of its version; name its column with --rename", 0)
+        "whether \(base) is its column is not clear: \(reason), and the store does not contain the names of its version; "
+          + "name its column with --rename", 0)
       return nil
     }
     if let other = rival(of: property), !names.isGiven(property),
@@ -46,10 +46,11 @@ extension StoreLayout {
     return index
   }
 
-  /// The properties with which the app may have exchanged a property's name since the version of the store.
-  func exchanged(_ property: Property) -> String? {
+  /// Why it is not clear whether a property had its present name in the version of the store; nil if it is clear.
+  func unclearName(_ property: Property) -> String? {
     let others = names.exchangeable(property).compactMap { model.property($0)?.name }
-    return others.isEmpty ? nil : others.joined(separator: " and ")
+    if !others.isEmpty { return "the app has exchanged its name with \(others.joined(separator: " and "))" }
+    return names.isReused(property) ? "the app may have used this name for another property" : nil
   }
 
   /// A column and those with a number after its name that no other property has.

@@ -259,11 +259,11 @@ package struct StoreLayout {
       return
     }
     usedJoins.insert(join.table)
-    if let others = exchanged(property) {
+    if let reason = unclearName(property) {
       return remark(
         name(property),
-        "whether \(join.table) is its table is not clear: the app has exchanged its name with \(others), and the store does "
-          + "not contain the names of its version; name its table with --rename", 0)
+        "whether \(join.table) is its table is not clear: \(reason), and the store does not contain the names of its "
+          + "version; name its table with --rename", 0)
     }
     let isListed: Bool
     if relationship.isOrdered {

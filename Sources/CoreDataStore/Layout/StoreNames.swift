@@ -15,6 +15,8 @@ struct StoreNames {
   private var earlierProperties = [PropertyNumber: String]()
   /// The properties that can have each other's names in the store.
   private var exchangeable = [PropertyNumber: [PropertyNumber]]()
+  /// The properties whose present names other properties may have had in the version of the store.
+  private var reused = Set<PropertyNumber>()
 
   /// The name that the caller gives for a part that the store does not have.
   static let none = "none"
@@ -33,7 +35,7 @@ struct StoreNames {
 
   /// Finds the names of the properties of a table.
   private mutating func assign(_ table: Int, _ places: StorePlaces, _ given: [String: String]) {
-    var possible = [(part: PropertyNumber, places: [String])]()
+    var parts = [PropertyPlaces]()
     var names = [PropertyNumber: [String: String]]()
     for (property, entity) in places.parts(of: table) {
       var candidates = Self.names(of: property, in: entity)
@@ -56,13 +58,65 @@ struct StoreNames {
         else { continue }
         found.append((place, name))
       }
-      possible.append((part: property.number, places: found.map(\.place)))
+      let present = candidates.first.flatMap { places.place($0, of: property, table) }
+      parts.append(
+        PropertyPlaces(
+          number: property.number, present: present, earlier: found.map(\.place).filter { $0 != present },
+          isRenamed: candidates.contains { Self.capitals($0) != Self.capitals(candidates[0]) },
+          isGiven: givenProperties.contains(property.number)))
       names[property.number] = Dictionary(found.map { ($0.place, $0.name) }, uniquingKeysWith: { first, _ in first })
+    }
+    let age = StoreAge(places.model, parts, isWhole: places.hasAllEntities(of: table))
+    // A property with an earlier place only is of an earlier version, so that it comes before a possibly new one.
+    let sorted =
+      parts.filter(\.isGiven) + parts.filter { !$0.isGiven && !$0.earlier.isEmpty }
+      + parts.filter { !$0.isGiven && $0.earlier.isEmpty }
+    let possible = sorted.map { part in
+      switch age {
+      case .present? where part.present != nil: (part: part.number, places: Array(part.all.prefix(1)))
+      case .before?: (part: part.number, places: Array(part.all.suffix(1)))
+      default: (part: part.number, places: part.all)
+      }
     }
     let room = places.room(possible.flatMap(\.places), table)
     let assignment = NameAssignment(possible, room: room) { number, _ in places.isPresent(number) }
     for (number, place) in assignment.places { properties[number] = names[number]?[place] }
     exchangeable.merge(assignment.exchangeable) { first, _ in first }
+    if age == nil { findReused(parts, assignment, places) }
+    findShared(parts, assignment, places)
+  }
+
+  /// Finds the properties whose names other properties may have had in the version of the store: one has its present
+  /// place although the store has a place of its earlier name, too.
+  private mutating func findReused(
+    _ parts: [PropertyPlaces], _ assignment: NameAssignment<PropertyNumber>, _ places: StorePlaces
+  ) {
+    let given = Set(parts.filter(\.isGiven).compactMap(\.present))
+    let open = parts.filter { !$0.isGiven && !places.isPresent($0.number) }
+    for part in open where part.present != nil && assignment.places[part.number] == part.present {
+      for place in part.earlier where !given.contains(place) {
+        let owners = parts.filter { assignment.places[$0.number] == place }.map(\.number)
+        let related = owners.filter { places.areRelated($0, part.number) }
+        // A sibling's property of the same name has another column.
+        if related.isEmpty, !owners.isEmpty { continue }
+        reused.insert(part.number)
+        reused.formUnion(related.filter { owner in open.contains { $0.number == owner } })
+      }
+    }
+  }
+
+  /// Finds the many-to-manys of an entity that have the same table, one of them by an earlier name.
+  private mutating func findShared(
+    _ parts: [PropertyPlaces], _ assignment: NameAssignment<PropertyNumber>, _ places: StorePlaces
+  ) {
+    for part in parts where !part.isGiven {
+      guard let place = assignment.places[part.number], StorePlaces.isJoin(place) else { continue }
+      let isShared = parts.contains { other in
+        other.number != part.number && assignment.places[other.number] == place
+          && (part.present != place || other.present != place) && places.areRelated(other.number, part.number)
+      }
+      if isShared { reused.insert(part.number) }
+    }
   }
 
   // MARK: - Names in the store
@@ -89,6 +143,9 @@ struct StoreNames {
 
   /// The properties with which a property may have exchanged its name since the version of the store.
   func exchangeable(_ property: Property) -> [PropertyNumber] { exchangeable[property.number, default: []] }
+
+  /// Whether a property's present name may be that of another one in the version of the store.
+  func isReused(_ property: Property) -> Bool { reused.contains(property.number) }
 
   /// The entity of the model with the name of one of the store.
   func entity(_ stored: String) -> Entity? { entities.entities[stored] }

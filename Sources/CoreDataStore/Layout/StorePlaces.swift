@@ -55,6 +55,19 @@ struct StorePlaces {
     return nil
   }
 
+  /// Whether a place is a table of pairs.
+  static func isJoin(_ place: String) -> Bool { place.contains(".") }
+
+  /// Whether the model has all entities whose rows a table has.
+  func hasAllEntities(of table: Int) -> Bool {
+    file.entities.allSatisfy { $0.table != table || entities[$0.name] != nil }
+  }
+
+  /// Whether an entity has both properties, so that they can't have had the same name in one version.
+  func areRelated(_ first: PropertyNumber, _ second: PropertyNumber) -> Bool {
+    model.entities.contains { $0.property(first) != nil && $0.property(second) != nil }
+  }
+
   /// The number of properties that can have a column: Core Data numbers those of siblings with the same name.
   func room(_ places: [String], _ table: Int) -> [String: Int] {
     let columns = Set(file.tables[table].columns)
