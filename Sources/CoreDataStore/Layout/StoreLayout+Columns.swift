@@ -7,6 +7,10 @@ extension StoreLayout {
   /// - Returns: nil if there is none or if several columns are possible; a remark reports that.
   mutating func column(of property: Property, _ stored: CoreDataFile.StoredEntity, _ table: Int) throws -> Int? {
     let columns = file.tables[table].columns
+    if names.isNew(property) {
+      remark(name(property), "the store is of the version before, in which another property had this name", 0)
+      return nil
+    }
     let base = columnName(property)
     guard let first = columns.firstIndex(of: base) else {
       remark(name(property), "the store has no column \(base) of this property", 0)

@@ -17,6 +17,8 @@ struct StoreNames {
   private var exchangeable = [PropertyNumber: [PropertyNumber]]()
   /// The properties whose present names other properties may have had in the version of the store.
   private var reused = Set<PropertyNumber>()
+  /// The properties that are new since the version of the store, in which others had their names.
+  private var new = Set<PropertyNumber>()
 
   /// The name that the caller gives for a part that the store does not have.
   static let none = "none"
@@ -66,12 +68,14 @@ struct StoreNames {
           isGiven: givenProperties.contains(property.number)))
       names[property.number] = Dictionary(found.map { ($0.place, $0.name) }, uniquingKeysWith: { first, _ in first })
     }
-    let age = StoreAge(places.model, parts, isWhole: places.hasAllEntities(of: table))
+    let cached = places.cachedAge(parts)
+    let age = cached ?? StoreAge(places.model, parts, isWhole: places.hasAllEntities(of: table))
+    if cached == .before { leaveOutNew(&parts, places) }
     // A property with an earlier place only is of an earlier version, so that it comes before a possibly new one.
     let sorted =
       parts.filter(\.isGiven) + parts.filter { !$0.isGiven && !$0.earlier.isEmpty }
       + parts.filter { !$0.isGiven && $0.earlier.isEmpty }
-    let possible = sorted.map { part in
+    let possible = sorted.map { part -> (part: PropertyNumber, places: [String]) in
       switch age {
       case .present? where part.present != nil: (part: part.number, places: Array(part.all.prefix(1)))
       case .before?: (part: part.number, places: Array(part.all.suffix(1)))
@@ -84,6 +88,20 @@ struct StoreNames {
     exchangeable.merge(assignment.exchangeable) { first, _ in first }
     if age == nil { findReused(parts, assignment, places) }
     findShared(parts, assignment, places)
+  }
+
+  /// Leaves out the places of properties that are new since the version of the store, in which others had their names.
+  private mutating func leaveOutNew(_ parts: inout [PropertyPlaces], _ places: StorePlaces) {
+    for (index, part) in parts.enumerated() where !part.isGiven && !part.isRenamed {
+      let isTaken = parts.contains { other in
+        other.earlier.last != nil && other.earlier.last == part.present && places.areRelated(other.number, part.number)
+      }
+      guard isTaken, let name = properties[part.number] else { continue }
+      parts[index] = PropertyPlaces(number: part.number, present: nil, earlier: [], isRenamed: false, isGiven: false)
+      // No column contains a space.
+      properties[part.number] = "\(name) (new)"
+      new.insert(part.number)
+    }
   }
 
   /// Finds the properties whose names other properties may have had in the version of the store: one has its present
@@ -146,6 +164,9 @@ struct StoreNames {
 
   /// Whether a property's present name may be that of another one in the version of the store.
   func isReused(_ property: Property) -> Bool { reused.contains(property.number) }
+
+  /// Whether a property is new since the version of the store, in which another one had its name.
+  func isNew(_ property: Property) -> Bool { new.contains(property.number) }
 
   /// The entity of the model with the name of one of the store.
   func entity(_ stored: String) -> Entity? { entities.entities[stored] }

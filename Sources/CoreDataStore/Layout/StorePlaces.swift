@@ -81,13 +81,34 @@ struct StorePlaces {
 
   /// Whether the store's own model says that a property had another name before, so that it has its present one.
   func isPresent(_ number: PropertyNumber) -> Bool {
+    guard let (names, cached) = cachedNames(of: number), let earlier = cached[names[0]] else { return false }
+    return earlier.map { names.dropFirst().contains($0) } == true
+  }
+
+  /// The version of the store according to its own model, if the model of the graph has two; nil if nothing shows it.
+  func cachedAge(_ parts: [PropertyPlaces]) -> StoreAge? {
+    guard model.version == 2 else { return nil }
+    let renamed = parts.filter { $0.isRenamed && !$0.isGiven }.map(\.number)
+    let (isPresent, isBefore) = (renamed.contains(where: self.isPresent), renamed.contains(where: self.isBefore))
+    return isPresent == isBefore ? nil : isPresent ? .present : .before
+  }
+
+  /// Whether the store's own model has the earlier name of a property, and does not say that it became the present one.
+  private func isBefore(_ number: PropertyNumber) -> Bool {
+    guard let (names, cached) = cachedNames(of: number), let oldest = names.last, cached[oldest] != nil else {
+      return false
+    }
+    // The present name may be that of another property there.
+    if let earlier = cached[names[0]] { return earlier == nil }
+    return true
+  }
+
+  /// The names of a property in the app, and the names in the store's own model of its entity with those before.
+  private func cachedNames(of number: PropertyNumber) -> (names: [String], cached: [String: String?])? {
     guard let property = model.property(number), let owner = stored[property.owner],
       let entity = entities[owner.name], let cached = file.model?.entity(owner.name)
-    else { return false }
-    let names = StoreNames.names(of: property, in: entity)
-    let earlier =
-      cached.attributes.first { $0.name == names[0] }?.renamed
-      ?? cached.relationships.first { $0.name == names[0] }?.renamed
-    return earlier.map { names.dropFirst().contains($0) } == true
+    else { return nil }
+    let earlier = cached.attributes.map { ($0.name, $0.renamed) } + cached.relationships.map { ($0.name, $0.renamed) }
+    return (StoreNames.names(of: property, in: entity), Dictionary(earlier, uniquingKeysWith: { first, _ in first }))
   }
 }
