@@ -75,6 +75,21 @@ import Testing
     #expect(sentences(conversion, "A", "x") == [nil, "Called \"x\" in Core Data, earlier \"y\"."])
   }
 
+  /// Core Data keeps the values if a parent or a subentity has the property under another name.
+  @Test func namesOfMovedPartsAreStated() throws {
+    let (x, y) = (attribute("x", "String"), attribute("y", "String", " elementID=\"x\""))
+    func text(_ parent: String, _ child: String) -> String {
+      entity("P", parent) + entity("C", child, " parentEntity=\"P\"")
+    }
+    let renamed = "Called \"y\" in Core Data, earlier \"x\"."
+    let down = try convert(text(x, ""), text("", y), text("", attribute("y", "String")), current: "App 3")
+    #expect(sentences(down, "C", "y") == [nil, renamed, renamed])
+    let up = try convert(text("", x), text(y, ""), current: "App 2")
+    #expect(sentences(up, "P", "y") == [nil, renamed])
+    let same = try convert(text(x, ""), text("", x), current: "App 2")
+    #expect(sentences(same, "C", "x") == [nil, nil])
+  }
+
   /// An import may read a store of the first version, and only has the last model.
   @Test func laterVersionsStateTheEarlierNames() throws {
     let renamed = attribute("y", "String", " elementID=\"x\"")

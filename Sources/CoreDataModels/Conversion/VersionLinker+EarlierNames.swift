@@ -44,8 +44,9 @@ private struct NameLine {
   }
 
   /// The names in the app; nil if the part has the same name there in all versions.
-  var appNames: AppNames? {
-    let names = AppNames(parts.map(\.source))
+  /// - Parameter older: the names before those of the line.
+  func appNames(besides older: [String] = []) -> AppNames? {
+    let names = AppNames(parts.map(\.source) + older)
     return names.names == [parts[0].name] ? nil : names
   }
 }
@@ -60,7 +61,7 @@ extension VersionLinker {
     for entity in drafts[index].entities {
       let line = line(of: entity, index)
       earlier.entities[entity.source] = line.earlierName(taken)
-      earlier.app[entity.source] = line.appNames
+      earlier.app[entity.source] = line.appNames()
       addProperties(of: entity, index, to: &earlier)
     }
     return earlier
@@ -84,7 +85,9 @@ extension VersionLinker {
       let isStated = property.composite.map { statesNames(of: $0, index) } != false
       earlier.properties[part] = isStated ? name : nil
       // The app does not have an added inverse.
-      if !property.isAdded { earlier.app[part] = line.appNames }
+      if !property.isAdded {
+        earlier.app[part] = line.appNames(besides: movedNames(ofProperty: property.source, of: entity.source, index))
+      }
     }
   }
 
@@ -104,7 +107,7 @@ extension VersionLinker {
         let line = line(of: member.source, owner: composite.owner, index)
         let name = line.earlierName(taken, isRepeated: isStated && hasOneName(composite, index))
         earlier.members[part] = isStated ? name : nil
-        earlier.app[part] = line.appNames
+        earlier.app[part] = line.appNames()
       }
     }
   }
@@ -141,6 +144,32 @@ extension VersionLinker {
   }
 
   // MARK: - Predecessors
+
+  /// The names in the app that a property had as one of a parent or of subentities, in the versions before its line.
+  private func movedNames(ofProperty source: String, of entity: String, _ index: Int) -> [String] {
+    guard let first = chain(ofProperty: source, of: entity, from: index).last, first.index > 0 else { return [] }
+    let (old, new) = (drafts[first.index - 1], drafts[first.index])
+    guard let owner = new.entity(first.entity) else { return [] }
+    let links = links[first.index]
+    var moved = [(entity: String, source: String)]()
+    if let attribute = owner.attributes.first(where: { $0.source == first.source }) {
+      if let before = links.parentAttribute(before: attribute, of: owner, from: old, to: new) {
+        moved.append((before.entity.source, before.attribute.source))
+      } else {
+        moved += links.childAttributes(before: attribute, of: owner, from: old, to: new).map {
+          (entity: $0.entity.source, source: $0.attribute.source)
+        }
+      }
+    } else if let relationship = owner.relationships.first(where: { $0.source == first.source }) {
+      moved += links.movedRelationships(before: relationship, of: owner, from: old, to: new).map {
+        (entity: $0.entity.source, source: $0.relationship.source)
+      }
+    }
+    return moved.flatMap { part in
+      let parts = chain(ofProperty: part.source, of: part.entity, from: first.index - 1)
+      return parts.map(\.source) + movedNames(ofProperty: part.source, of: part.entity, first.index - 1)
+    }
+  }
 
   private func line(of entity: EntityDraft, _ index: Int) -> NameLine {
     NameLine(
