@@ -90,6 +90,17 @@ import Testing
     #expect(sentences(same, "C", "x") == [nil, nil])
   }
 
+  /// A migration does not keep the objects of an entity with another parent, and an import takes them.
+  @Test func namesOfEntitiesWithAnotherParentAreStated() throws {
+    let later =
+      entity("Animal", attribute("name", "String"), " isAbstract=\"YES\"")
+      + entity("Kitty", "", " parentEntity=\"Animal\" elementID=\"Cat\"")
+    let conversion = try convert(entity("Cat", attribute("name", "String")), later, later, current: "App 3")
+    let renamed = "Called \"Kitty\" in Core Data, earlier \"Cat\"."
+    #expect(sentences(conversion, "Kitty") == [nil, renamed, renamed])
+    #expect(conversion.versions[1].model.entity(named: "Kitty")?.renamed == nil)
+  }
+
   /// An import may read a store of the first version, and only has the last model.
   @Test func laterVersionsStateTheEarlierNames() throws {
     let renamed = attribute("y", "String", " elementID=\"x\"")

@@ -61,7 +61,7 @@ extension VersionLinker {
     for entity in drafts[index].entities {
       let line = line(of: entity, index)
       earlier.entities[entity.source] = line.earlierName(taken)
-      earlier.app[entity.source] = line.appNames()
+      earlier.app[entity.source] = line.appNames(besides: separatedNames(of: entity.source, index))
       addProperties(of: entity, index, to: &earlier)
     }
     return earlier
@@ -144,6 +144,14 @@ extension VersionLinker {
   }
 
   // MARK: - Predecessors
+
+  /// The names in the app of an entity whose objects a migration does not keep, in the versions before its line.
+  private func separatedNames(of source: String, _ index: Int) -> [String] {
+    guard let first = chain(ofEntity: source, from: index).last, let before = separatedPredecessor(of: first) else {
+      return []
+    }
+    return chain(ofEntity: before, from: first.index - 1).map(\.source) + separatedNames(of: before, first.index - 1)
+  }
 
   /// The names in the app that a property had as one of a parent or of subentities, in the versions before its line.
   private func movedNames(ofProperty source: String, of entity: String, _ index: Int) -> [String] {

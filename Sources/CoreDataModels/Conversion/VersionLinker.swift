@@ -176,6 +176,16 @@ struct VersionLinker {
     return chain
   }
 
+  /// The entity of the version before that an entity has been, although a migration does not keep its objects; nil if
+  /// it is new or linked.
+  func separatedPredecessor(of entity: (index: Int, source: String)) -> String? {
+    guard separated[entity.index].contains(entity.source) else { return nil }
+    let matcher = VersionMatcher(old: drafts[entity.index - 1], new: drafts[entity.index], separated: [])
+    guard let before = matcher.links().entities[entity.source] else { return nil }
+    // Another entity may have become the successor.
+    return links[entity.index].entities.values.contains(before) ? nil : before
+  }
+
   /// A property and its predecessors, newest first.
   /// - Parameter entity: the entity, or ``CompositeDraft/owner`` for a member.
   func chain(
