@@ -44,6 +44,19 @@ import Testing
     #expect(try fixture.read().counts == ["Book": 1, "IDMTag": 3])
   }
 
+  /// The version before has another entity with the present name, which the app then removed.
+  @Test func entityOfTheVersionBeforeIsRecognized() throws {
+    let model = """
+      {"format": 1, "name": "Reused", "version": 2, "entities": [
+        {"name": "IDMNote", "documentation": "Called \\"IDMNote\\" in Core Data, earlier \\"IDMTag\\"."},
+        {"name": "IDMMediaFile"}
+      ]}
+      """
+    let store = try StoreFixture("Notes.sqlite", model: model).read()
+    #expect(store.counts == ["IDMNote": 3, "IDMMediaFile": 2])
+    #expect(store.remarks.contains("IDMNote: the model Reused has no such entity: its rows are not taken (4)"))
+  }
+
   /// A store of the version before has the same entities.
   @Test func exchangedNamesOfEntitiesAreAskedFor() throws {
     let model = """

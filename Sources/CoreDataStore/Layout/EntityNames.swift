@@ -33,14 +33,22 @@ struct EntityNames {
       }
     }
     let taken = entities
-    let parts = rest.map { entity in
-      let names = StoreNames.names(of: entity).filter { stored.contains($0) && taken[$0] == nil }
-      return (part: entity.number, places: names)
-    }
-    let assignment = NameAssignment(parts) { number, name in
+    func isPresent(_ number: EntityNumber, _ name: String) -> Bool {
       guard let earlier = file.model?.entity(name)?.renamed, let entity = model.entity(number) else { return false }
       return StoreNames.names(of: entity).dropFirst().contains(earlier)
     }
+    let isKnown = stored.isSubset(of: model.entities.flatMap { StoreNames.names(of: $0) })
+    let present = Set(model.entities.map { StoreNames.names(of: $0)[0] })
+    let parts = rest.map { entity -> (part: EntityNumber, places: [String]) in
+      let all = StoreNames.names(of: entity)
+      let names = all.filter { stored.contains($0) && taken[$0] == nil }
+      // Of two versions, only the one before has an entity that the model does not have.
+      let isBefore =
+        model.version == 2 && isKnown && names.count > 1 && names[0] == all[0]
+        && !names.dropFirst().contains(where: present.contains) && !isPresent(entity.number, all[0])
+      return (part: entity.number, places: isBefore ? Array(names.dropFirst()) : names)
+    }
+    let assignment = NameAssignment(parts, isPresent: isPresent)
     var claims = [String: [Entity]]()
     for entity in rest {
       guard let name = assignment.places[entity.number] else { continue }
