@@ -543,11 +543,51 @@ import Testing
       store.remarks.contains(
         "IDMNote.rate: the store has a double, and the model an integer: its values are converted as a migration converts "
           + "them; fractions are dropped (0)"), "\(store.remarks)")
-    // A column can have a value of any type. No migration makes a number of a date.
+    // A column can have a value of any type.
     #expect(try store.value("IDMNote 2", "amount") == .string("many"))
     #expect(try store.problems("IDMNote 2") == ["size: \"large\" can't be converted to an integer"])
-    #expect(try store.problems("IDMNote 1") == ["moment: 1.5 is not a whole number"])
-    #expect(!store.remarks.contains { $0.hasPrefix("IDMNote.moment") })
+    #expect(try store.problems("IDMNote 1") == [])
+  }
+
+  /// The declared type of a column shows the type of the attribute. A number has no meaning as a date, nor a date as a
+  /// number.
+  @Test func valuesThatNoMigrationConvertsAreLeftOut() throws {
+    let model = """
+      {"format": 1, "name": "Types", "version": 2, "entities": [
+        {"name": "IDMNote", "attributes": [
+          {"name": "creationDate", "type": "integer", "optional": true},
+          {"name": "seconds", "type": "date", "optional": true}, {"name": "rate", "type": "date", "optional": true},
+          {"name": "moment", "type": "double", "optional": true}, {"name": "text", "type": "data", "optional": true},
+          {"name": "size", "type": "double", "optional": true}, {"name": "flag", "type": "bool", "optional": true},
+          {"name": "unset", "type": "date", "optional": true}]}
+      ]}
+      """
+    let fixture = try StoreFixture("Notes.sqlite", model: model)
+    try fixture.execute(
+      """
+      ALTER TABLE ZIDMNOTE ADD COLUMN ZSECONDS INTEGER; ALTER TABLE ZIDMNOTE ADD COLUMN ZRATE FLOAT;
+      ALTER TABLE ZIDMNOTE ADD COLUMN ZMOMENT TIMESTAMP; ALTER TABLE ZIDMNOTE ADD COLUMN ZSIZE INTEGER;
+      ALTER TABLE ZIDMNOTE ADD COLUMN ZFLAG INTEGER; ALTER TABLE ZIDMNOTE ADD COLUMN ZUNSET INTEGER;
+      UPDATE ZIDMNOTE SET ZSECONDS = 1700000000, ZRATE = 1.7e9, ZMOMENT = 5.5, ZSIZE = 3, ZFLAG = 1 WHERE Z_PK < 3
+      """)
+    let store = try fixture.read()
+    for name in ["creationDate", "seconds", "rate", "moment", "text"] {
+      #expect(try store.content("IDMNote 1", name) == nil, "\(name)")
+      #expect(store.remarks.contains { $0.hasPrefix("IDMNote.\(name): the store has a") }, "\(name)")
+    }
+    #expect(
+      store.remarks.contains(
+        "IDMNote.seconds: the store has an integer, and the model a date: a migration does not convert such values, so "
+          + "they are not taken (2)"), "\(store.remarks)")
+    #expect(try store.value("IDMNote 1", "size") == .double(3))
+    #expect(
+      store.remarks.contains(
+        "IDMNote.size: the store has an integer, and the model a double: its values are converted as a migration converts "
+          + "them (0)"))
+    // Only the model in a store distinguishes booleans from integers.
+    #expect(try store.value("IDMNote 1", "flag") == .bool(true))
+    #expect(!store.remarks.contains { $0.hasPrefix("IDMNote.flag") || $0.hasPrefix("IDMNote.unset") })
+    #expect(try store.problems("IDMNote 1") == [])
   }
 
   @Test func frameworkEntitiesAreNotRead() throws {

@@ -165,11 +165,16 @@ package struct StoreLayout {
       case .attribute(let attribute):
         guard try isTaken(property, attribute, table) else { continue }
         guard let column = try column(of: property, stored, table) else { continue }
+        let type: Attribute.Kind?
+        switch try columnType(property, attribute, column, table) {
+        case .same: type = nil
+        case .converted(let kind): type = kind
+        case .unrelated: continue
+        }
         columns.attributes.append(
           AttributeColumn(
             property: property, attribute: attribute, column: column,
-            isTagged: attribute.kind == .data ? try isTagged(property, column, table) : false,
-            type: try convertedType(property, attribute, column, table)))
+            isTagged: attribute.kind == .data ? try isTagged(property, column, table) : false, type: type))
       case .relationship(let relationship) where !relationship.isToMany:
         guard let destination = self.stored(relationship.destination), let target = destination.table else {
           remark(name(property), "the entity at its other end is not in the store", 0)

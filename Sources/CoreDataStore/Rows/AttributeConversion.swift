@@ -24,7 +24,8 @@ package enum AttributeConversion {
     _ stored: StoreValue, _ attribute: Attribute, from type: Attribute.Kind? = nil
   ) throws(Failure) -> Value {
     // SQLite stores any value in any column.
-    guard let type, let value = try? value(stored, type, []), !value.isNull else {
+    guard let type, hasOtherForm(type, as: attribute.kind), let value = try? value(stored, type, []), !value.isNull
+    else {
       return try value(stored, attribute.kind, attribute.cases)
     }
     let converted: Value
@@ -40,8 +41,20 @@ package enum AttributeConversion {
     throw Failure(reason: "\(value.json(kind: type).text.excerpt) can't be converted to \(attribute.kind.article)")
   }
 
-  /// Whether a migration converts values of a type to another one, whose values have another form in a column.
+  /// Whether a migration converts values of a type to another one, either by itself or by a function in a mapping.
   static func converts(_ type: Attribute.Kind, to kind: Attribute.Kind) -> Bool {
+    if hasOtherForm(type, as: kind) { return true }
+    switch kind {
+    case .integer: return type == .bool
+    case .double: return [.integer, .decimal].contains(type)
+    case .decimal: return [.integer, .double, .string].contains(type)
+    case .uuid: return type == .string
+    default: return false
+    }
+  }
+
+  /// Whether the values of a type that a migration converts have another form in a column than the converted ones.
+  private static func hasOtherForm(_ type: Attribute.Kind, as kind: Attribute.Kind) -> Bool {
     switch kind {
     case .string, .text: [.bool, .integer, .double, .decimal, .date, .uuid].contains(type)
     case .integer: [.double, .decimal, .string].contains(type)
