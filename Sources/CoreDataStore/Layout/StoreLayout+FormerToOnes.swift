@@ -26,7 +26,9 @@ extension StoreLayout {
     let column = columnName(property)
     // The column of an attribute has another type.
     guard let place = file.tables[table].columns.firstIndex(of: column),
-      file.tables[table].types[place].uppercased() == "INTEGER"
+      file.tables[table].types[place].uppercased() == "INTEGER", let owner = stored(property.owner),
+      let target = property.relationship.flatMap({ stored($0.destination) })?.table,
+      canHaveKeys(column, owner, target: target)
     else { return nil }
     return Join(table: file.tables[table].name, owner: "Z_PK", member: column, order: nil, isReflexive: false)
   }

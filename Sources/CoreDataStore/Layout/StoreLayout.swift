@@ -164,7 +164,9 @@ package struct StoreLayout {
       switch property.kind {
       case .attribute(let attribute):
         guard try isTaken(property, attribute, table) else { continue }
-        guard let column = try column(of: property, stored, table) else { continue }
+        guard let column = try column(of: property, stored, table),
+          try hasValues(property, column, stored, table)
+        else { continue }
         let type: Attribute.Kind?
         switch try columnType(property, attribute, column, table) {
         case .same: type = nil
@@ -185,7 +187,9 @@ package struct StoreLayout {
         if !hasReferenceColumn(property), !isToMany(relationship.inverse), hasReferenceColumn(relationship.inverse) {
           continue
         }
-        guard let column = try column(of: property, stored, table) else { continue }
+        guard let column = try column(of: property, stored, table),
+          try hasKeys(property, column, stored, table, target: target)
+        else { continue }
         columns.references.append(
           ReferenceColumn(property: property, column: column, destination: destination, table: target))
       case .relationship: continue
@@ -300,7 +304,9 @@ package struct StoreLayout {
 
   /// Adds an ordered relationship whose members have the key of their owner, and their place beside it.
   private mutating func addOrder(_ property: Property, _ inverse: Property, _ owner: Int, _ member: Int) throws {
-    guard let owning = stored(inverse.owner), let column = try column(of: inverse, owning, member) else { return }
+    guard let owning = stored(inverse.owner), let column = try column(of: inverse, owning, member),
+      try hasKeys(inverse, column, owning, member, target: owner)
+    else { return }
     let reference = file.tables[member].columns[column]
     let order = "Z_FOK_" + reference.dropFirst()
     let isOrdered = file.tables[member].columns.contains(order)
