@@ -145,6 +145,40 @@ import Testing
     #expect(app.daemon.stop() == 0)
   }
 
+  /// The app has kept the values, and a migration of the graph has not.
+  @Test func valuesThatAMigrationHasDroppedAreImportedAgain() throws {
+    let app = try CoreDataApp("Notes.sqlite")
+    #expect(try app.counts() == ["imported": 9])
+    let text = "{\"name\": \"text\", \"type\": \"string\", \"optional\": true},"
+    let other = "{\"name\": \"size\", \"type\": \"integer\", \"optional\": true},"
+    try app.migrate([(text, other)])
+    try app.migrate([(other, text)])
+    #expect(try app.object("IDMNote", "uniqueIdentifier == \"n1\"")["text"] == .null)
+    let note = try #require(try app.object("IDMNote", "uniqueIdentifier == \"n2\"")["id"]?.stringValue)
+    #expect(try app.daemon.run("graph", "update", note, "text=theirs", author: "ben@test").status == 0)
+    #expect(try app.counts() == ["changed": 2, "unchanged": 7])
+    #expect(
+      try app.object("IDMNote", "uniqueIdentifier == \"n1\"")["text"] == .string("Epoch: 2001-01-01T00:00:00Z"))
+    #expect(try app.object("IDMNote", "uniqueIdentifier == \"n2\"")["text"] == .string("theirs"))
+    #expect(try app.counts() == ["unchanged": 9])
+    #expect(app.daemon.stop() == 0)
+  }
+
+  /// Other objects still have the values of the import, so the migration has kept the property.
+  @Test func valueThatAnotherClientHasClearedStaysClearedAfterAMigration() throws {
+    let app = try CoreDataApp("Notes.sqlite")
+    #expect(try app.counts() == ["imported": 9])
+    let note = try #require(try app.object("IDMNote", "uniqueIdentifier == \"n2\"")["id"]?.stringValue)
+    #expect(try app.daemon.run("graph", "update", note, "text:=null", author: "ben@test").status == 0)
+    try app.change("UPDATE ZIDMNOTE SET ZIMAGEFILE = 1 WHERE Z_PK = 2")
+    #expect(try app.counts() == ["changed": 1, "unchanged": 8])
+    try app.migrate([Self.body])
+    try app.change("ALTER TABLE ZIDMNOTE RENAME COLUMN ZTEXT TO ZBODY")
+    #expect(try app.counts() == ["unchanged": 9])
+    #expect(try app.object("IDMNote", "uniqueIdentifier == \"n2\"")["body"] == .null)
+    #expect(app.daemon.stop() == 0)
+  }
+
   @Test func rowsOfADroppedEntityCountAsDeleted() throws {
     let app = try CoreDataApp("Notes.sqlite")
     #expect(try app.counts() == ["imported": 9])

@@ -75,6 +75,7 @@ final class CoreDataImporter {
     if let sending = mapping.mapping.sending { try await settle(sending) }
     let present = try await presentObjects()
     try nameRoots(present)
+    try await forgetLostValues()
     let absent = absentRows(present)
     let (groups, differing) = try compare(absent)
     // Deletes come first, because they release unique keys. The deny rule may require the updates before them.
@@ -86,6 +87,7 @@ final class CoreDataImporter {
     try await sendPostponed(groups, differing)
     if !denied.isEmpty { _ = try await delete(denied, isLast: true) }
     if !deletes { report.kept += gone.count }
+    try recordModel()
     progress.end()
     return report
   }

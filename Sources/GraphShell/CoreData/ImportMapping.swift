@@ -50,6 +50,8 @@ struct ImportMapping {
   private(set) var roots = [String: String]()
   /// The decisions of an import about the columns of the store.
   private(set) var decisions = StoreLayout.Decisions()
+  /// The version and the hash of the graph's model at the last import that has seen all objects; nil before it.
+  private(set) var model: String?
   private(set) var sending: Sending?
   /// The commits of all imports.
   private(set) var commits = Set<Revision>()
@@ -72,6 +74,8 @@ struct ImportMapping {
     case root(String, key: String)
     /// All decisions about the columns of the store.
     case decided(StoreLayout.Decisions)
+    /// The model of the graph, by its version and hash.
+    case model(String)
     /// The commit that was being sent has ended; nil if it was refused.
     case settled(Revision?)
   }
@@ -147,6 +151,7 @@ struct ImportMapping {
       if let gone = rows.removeValue(forKey: key) { keys[gone.id] = nil }
     case .root(let name, let key): roots[name] = key
     case .decided(let decisions): self.decisions = decisions
+    case .model(let name): model = name
     case .settled(let made):
       sending = nil
       if let made {
@@ -205,6 +210,7 @@ extension ImportMapping.Line {
     case .gone(let key): member = .init("gone", Self.json(key))
     case .root(let name, let key): member = .init("root", .array([.string(name), .string(key)]))
     case .decided(let decisions): member = .init("decided", decisions.json)
+    case .model(let name): member = .init("model", .string(name))
     case .settled(let revision): member = .init("settled", revision.map(JSON.integer) ?? .null)
     }
     return JSON.object([member]).text
@@ -231,6 +237,9 @@ extension ImportMapping.Line {
     } else if let decisions = json["decided"] {
       guard let decisions = StoreLayout.Decisions(decisions) else { throw Self.unknown }
       self = .decided(decisions)
+    } else if let name = json["model"] {
+      guard let name = name.stringValue else { throw Self.unknown }
+      self = .model(name)
     } else if let revision = json["settled"] {
       self = .settled(revision.integerValue)
     } else if let sending = json["sending"] {

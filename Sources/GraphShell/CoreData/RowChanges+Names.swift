@@ -22,7 +22,7 @@ extension RowChanges {
   func recent(_ sent: ImportMapping.Row, _ row: SourceRow, without targets: Set<RowKey>) -> ImportMapping.Row {
     let isRenamed =
       sent.entity != row.entity.name || !successors.isEmpty && sent.sums.keys.contains { successors[$0] != nil }
-    var record = isRenamed ? withPresentNames(sent, row) : sent
+    var record = isRenamed ? withPresentNames(sent, row.entity) : sent
     if targets.isEmpty { return record }
     for (property, content) in row.fields + lists(of: row) where content.rows.contains(where: targets.contains) {
       record.sums[property.name] = sum(content.without(targets), property)
@@ -31,11 +31,11 @@ extension RowChanges {
   }
 
   /// The record of a row with the present names of its properties. Names that none of them has or had stay.
-  func withPresentNames(_ sent: ImportMapping.Row, _ row: SourceRow) -> ImportMapping.Row {
+  func withPresentNames(_ sent: ImportMapping.Row, _ entity: Entity) -> ImportMapping.Row {
     var record = sent
-    record.entity = row.entity.name
-    record.sums = sent.sums.filter { !isName($0.key, of: row.entity) }
-    for property in row.entity.properties { record.sums[property.name] = known(property, row.entity, sent) }
+    record.entity = entity.name
+    record.sums = sent.sums.filter { !isName($0.key, of: entity) }
+    for property in entity.properties { record.sums[property.name] = known(property, entity, sent) }
     return record
   }
 

@@ -231,7 +231,7 @@ struct RowChanges {
     for key in keys where !rejected.contains(key) && !postponed.contains(key) {
       guard let known = mapping.rows[mappingKey(key)], let base = bases[key] else { continue }
       let row = try reader.row(key)
-      var record = withPresentNames(known.row, row)
+      var record = withPresentNames(known.row, row.entity)
       record.version = row.version
       let contents = row.fields + lists(of: row)
       var edits = [Edit]()

@@ -57,6 +57,14 @@ import Testing
     #expect(try open().mapping.decisions == decisions)
   }
 
+  @Test func modelIsReadAgain() throws {
+    #expect(try open().mapping.model == nil)
+    for name in ["1 ab", "2 cd"] {
+      try open().record([.model(name)])
+      #expect(try open().mapping.model == name)
+    }
+  }
+
   @Test func unsettledCommitIsKept() throws {
     for user in ["ann", nil] {
       try open().record([.sending(.init(replica: id, user: user, after: 4, rows: [(red, row)]))])
