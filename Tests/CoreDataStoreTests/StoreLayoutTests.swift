@@ -383,6 +383,29 @@ import Testing
     #expect(try fixture.read().reader.earlierNames(of: text).isEmpty)
   }
 
+  /// The mapping of an import may have any of them, except one that another property has or had.
+  @Test func namesOfTheDocumentationAreEarlierOnes() throws {
+    let model = """
+      {"format": 1, "name": "Renamed", "version": 3, "entities": [
+        {"name": "IDMNote", "attributes": [
+          {"name": "text", "type": "string", "renamed": "heading", "optional": true,
+           "documentation": "Called \\"text\\" in Core Data, earlier \\"heading\\", \\"title\\", \\"label\\" and \\"name\\"."},
+          {"name": "uniqueIdentifier", "type": "string", "optional": true,
+           "documentation": "Called \\"uniqueIdentifier\\" in Core Data, earlier \\"name\\"."},
+          {"name": "label", "type": "string", "optional": true}]}
+      ]}
+      """
+    var fixture = try StoreFixture("Notes.sqlite", model: model)
+    func names() throws -> [String] {
+      let store = try fixture.read()
+      let row = try #require(store.rows["IDMNote 1"])
+      return store.reader.earlierNames(of: try #require(row.entity.property(named: "text")))
+    }
+    #expect(try names() == ["heading", "title"])
+    fixture.names = ["IDMNote.text": "words"]
+    #expect(try names() == ["words", "heading", "title"])
+  }
+
   /// A to-many without an inverse has a table, whose other column Core Data names.
   @Test func oneWayToManyIsRead() throws {
     let model = """

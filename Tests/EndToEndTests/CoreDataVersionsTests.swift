@@ -98,6 +98,23 @@ import Testing
     #expect(app.daemon.stop() == 0)
   }
 
+  /// A converted model has all names in the documentation of the attribute.
+  @Test func attributeThatWasRenamedTwiceIsKnownByItsDocumentation() throws {
+    let app = try CoreDataApp("Notes.sqlite")
+    #expect(try app.counts() == ["imported": 9])
+    try app.change(
+      "ALTER TABLE ZIDMNOTE RENAME COLUMN ZTEXT TO ZCONTENT; UPDATE ZIDMNOTE SET ZCONTENT = NULL WHERE Z_PK = 1")
+    try app.migrate([Self.body])
+    let names = #""documentation": "Called \"content\" in Core Data, earlier \"body\" and \"text\".", "#
+    let content = Self.content.1.replacingOccurrences(of: "\"optional\"", with: names + "\"optional\"")
+    try app.migrate([(Self.content.0, content)])
+    let result = try app.run()
+    #expect(result.lines.contains("imported 0, changed 1, unchanged 8, skipped 0"), "\(result.output)")
+    #expect(!result.output.contains("--rename"), "\(result.output)")
+    #expect(try app.object("IDMNote", "uniqueIdentifier == \"n1\"")["content"] == .null)
+    #expect(app.daemon.stop() == 0)
+  }
+
   /// The last import was two versions ago, so the model does not have the name in the mapping.
   @Test func earlierNameOfAnAttributeIsAskedForAndTaken() throws {
     let app = try CoreDataApp("Notes.sqlite")

@@ -30,6 +30,30 @@ extension StoreLayout {
     return isOfOther ? nil : own
   }
 
+  /// The names that properties had in earlier versions. A property may have changed its name several times since the
+  /// last import, and its documentation has all names. One that another property has, or had too, proves nothing.
+  static func formerNames(of model: Model, _ names: StoreNames) -> [PropertyNumber: [String]] {
+    var present = [EntityNumber: Set<String>]()
+    for entity in model.entities {
+      let all = entity.properties.map(\.name)
+      for owner in Set(entity.properties.map(\.owner)) { present[owner, default: []].formUnion(all) }
+    }
+    var former = [PropertyNumber: [String]]()
+    for entity in model.entities {
+      let claims = entity.properties.flatMap { StoreNames.names(of: $0, in: entity).dropFirst() }
+      let counts = Dictionary(claims.map { ($0, 1) }, uniquingKeysWith: +)
+      for property in entity.properties where property.owner == entity.number {
+        var found = names.earlierNames(of: property)
+        for name in StoreNames.names(of: property, in: entity).dropFirst()
+        where !found.contains(name) && present[entity.number]?.contains(name) != true && counts[name] == 1 {
+          found.append(name)
+        }
+        if !found.isEmpty { former[property.number] = found }
+      }
+    }
+    return former
+  }
+
   // MARK: - Columns of siblings
 
   /// The column that an earlier import has read for the rows of an entity and a property that siblings have, too; nil

@@ -79,6 +79,8 @@ package struct StoreLayout {
   let file: CoreDataFile
   let model: Model
   let names: StoreNames
+  /// The names that properties had in earlier versions.
+  private let formerNames: [PropertyNumber: [String]]
   /// The attributes whose bytes are taken as they are, as `Entity.attribute`.
   let untagged: Set<String>
   /// The attributes whose bytes have a tag, as `Entity.attribute`.
@@ -106,7 +108,8 @@ package struct StoreLayout {
   ) throws {
     (self.file, self.model, self.untagged, self.tagged) = (file, model, untagged, tagged)
     self.earlier = earlier
-    self.names = try StoreNames(file, model, given: names)
+    let found = try StoreNames(file, model, given: names)
+    (self.names, formerNames) = (found, Self.formerNames(of: model, found))
     try checkTags()
     usedColumns = file.tables.map { _ in [] }
     var isFound = false
@@ -141,8 +144,9 @@ package struct StoreLayout {
   /// The names that an entity had in earlier versions: the one that the caller gave, and the one in the model.
   func earlierNames(of entity: Entity) -> [String] { names.earlierNames(of: entity) }
 
-  /// The names that a property had in earlier versions: the one that the caller gave, and the one in the model.
-  func earlierNames(of property: Property) -> [String] { names.earlierNames(of: property) }
+  /// The names that a property had in earlier versions: the one that the caller gave, the one in the model, and those
+  /// in its documentation.
+  func earlierNames(of property: Property) -> [String] { formerNames[property.number, default: []] }
 
   /// The entity of the store with the name of one of the model.
   func stored(_ number: EntityNumber) -> CoreDataFile.StoredEntity? {

@@ -115,7 +115,8 @@ package final class SourceReader {
   /// The names that an entity had in earlier versions: the one that the caller gave, and the one in the model.
   package func earlierNames(of entity: Entity) -> [String] { layout.earlierNames(of: entity) }
 
-  /// The names that a property had in earlier versions: the one that the caller gave, and the one in the model.
+  /// The names that a property had in earlier versions: the one that the caller gave, the one in the model, and those
+  /// in its documentation.
   package func earlierNames(of property: Property) -> [String] { layout.earlierNames(of: property) }
 
   /// Whether the app may have a property with a name, of the entity of a row.
