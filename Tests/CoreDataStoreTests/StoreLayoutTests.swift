@@ -232,6 +232,22 @@ import Testing
     #expect(try fixture.read(earlier: decisions).content("GeographicRegion 1", "size") == nil)
   }
 
+  /// The next import finds the values in the other column.
+  @Test func columnWithoutProofIsNotKept() throws {
+    let fixture = try StoreFixture("Moody.moody", model: Self.regions("Country"))
+    try fixture.execute(Self.sizes)
+    let first = try fixture.read()
+    #expect(first.layout.decisions.columns == [:])
+    try fixture.execute("UPDATE ZGEOGRAPHICREGION SET ZSIZE1 = 6 WHERE Z_ENT = 3")
+    let second = try fixture.read(earlier: first.layout.decisions)
+    #expect(try second.value("GeographicRegion 21", "size") == .integer(6))
+    #expect(second.layout.decisions.columns == ["Country.size": "ZSIZE1"])
+    try fixture.execute("UPDATE ZGEOGRAPHICREGION SET ZSIZE1 = NULL")
+    let third = try fixture.read(earlier: second.layout.decisions)
+    #expect(try third.value("GeographicRegion 21", "size") == .null)
+    #expect(third.layout.decisions == second.layout.decisions)
+  }
+
   /// The former property of the parent is one of the countries only.
   @Test func valuesOfOtherSubentitiesAreReported() throws {
     let model = """

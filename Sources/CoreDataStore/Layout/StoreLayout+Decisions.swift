@@ -68,9 +68,27 @@ extension StoreLayout {
     return column
   }
 
+  /// Keeps a column for later imports, provided that the caller, an earlier import or a row has proved it. The next
+  /// import may find values elsewhere.
   mutating func decide(_ column: String, of property: Property, _ stored: CoreDataFile.StoredEntity) throws {
-    decisions.columns["\(stored.name).\(property.name)"] = column
-    decisions.version = try file.versionChecksum()
+    let (name, version) = try ("\(stored.name).\(property.name)", file.versionChecksum())
+    let isKept = earlier.columns[name] == column && earlier.version == version
+    guard isKept || names.isGiven(property) || hasProof(column, of: property, stored) else { return }
+    decisions.columns[name] = column
+    decisions.version = version
+  }
+
+  /// Whether rows of an entity, or others that have the property from the same ancestor, have values in a column. The
+  /// only column was that of a parent if several entities have values in it.
+  private func hasProof(_ column: String, of property: Property, _ stored: CoreDataFile.StoredEntity) -> Bool {
+    guard let table = stored.table, let holders = knownHolders["\(table) \(column)"] else { return false }
+    var owner = stored
+    while let parent = file.entity(owner.parent), names.entity(parent.name)?.property(property.number) != nil {
+      owner = parent
+    }
+    if holders.contains(where: { file.entity($0, isKindOf: owner.number) }) { return true }
+    return holders.count > 1 && column == columnName(property)
+      && !file.tables[table].columns.contains("\(column)1")
   }
 
   /// Whether the only column of siblings is one of an entity, too. Values of its rows prove it, and so do values of
