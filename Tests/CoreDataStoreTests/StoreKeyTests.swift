@@ -105,6 +105,32 @@ import Testing
     #expect(!store.remarks.contains { $0.hasPrefix("IDMNote.rank") })
   }
 
+  /// A migration keeps the only member of each list.
+  @Test func renamedToOneIsReadAsAList() throws {
+    func model(_ more: String) -> String {
+      """
+      {"format": 1, "name": "Images", "version": 2, "entities": [
+        {"name": "IDMNote", "attributes": [{"name": "text", "type": "string", "optional": true}\(more)], "relationships": [
+          {"name": "images", "destination": "IDMMediaFile", "inverse": "notes", "toMany": true,
+           "documentation": "Called \\"images\\" in Core Data, earlier \\"imageFile\\"."}]},
+        {"name": "IDMMediaFile", "relationships": [
+          {"name": "notes", "destination": "IDMNote", "inverse": "images", "toMany": true}]}
+      ]}
+      """
+    }
+    let store = try StoreFixture("Notes.sqlite", model: model("")).read()
+    #expect(try store.members("IDMNote 1", "images") == [1])
+    #expect(try store.members("IDMNote 2", "images") == [2])
+    #expect(try store.members("IDMNote 4", "images") == [])
+    #expect(
+      !store.remarks.contains { $0.contains("images") || $0.contains("ZIMAGEFILE") || $0.contains(".notes") },
+      "\(store.remarks)")
+    // A new property has the former name.
+    let reused = #", {"name": "imageFile", "type": "integer", "optional": true}"#
+    let other = try StoreFixture("Notes.sqlite", model: model(reused)).read()
+    #expect(other.layout.lists.isEmpty)
+  }
+
   /// Only a to-one has the entity of the other row or an order beside it.
   @Test(arguments: ["Z1_IMAGEFILE", "Z_FOK_IMAGEFILE"])
   func columnBesideAKeyShowsIt(name: String) throws {

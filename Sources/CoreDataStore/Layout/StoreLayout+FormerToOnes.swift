@@ -23,14 +23,33 @@ extension StoreLayout {
 
   /// The rows of a table as owners, and the rows to which a column refers as members.
   func toOneJoin(_ property: Property, _ table: Int) -> Join? {
-    let column = columnName(property)
-    // The column of an attribute has another type.
-    guard let place = file.tables[table].columns.firstIndex(of: column),
-      file.tables[table].types[place].uppercased() == "INTEGER", let owner = stored(property.owner),
-      let target = property.relationship.flatMap({ stored($0.destination) })?.table,
-      canHaveKeys(column, owner, target: target)
+    guard let owner = stored(property.owner),
+      let target = property.relationship.flatMap({ stored($0.destination) })?.table
     else { return nil }
-    return Join(table: file.tables[table].name, owner: "Z_PK", member: column, order: nil, isReflexive: false)
+    for column in [columnName(property)] + formerColumns(of: property, table) {
+      // The column of an attribute has another type.
+      guard let place = file.tables[table].columns.firstIndex(of: column),
+        file.tables[table].types[place].uppercased() == "INTEGER", canHaveKeys(column, owner, target: target)
+      else { continue }
+      return Join(table: file.tables[table].name, owner: "Z_PK", member: column, order: nil, isReflexive: false)
+    }
+    return nil
+  }
+
+  /// The columns of the names that a property had in earlier versions, without those that other properties have or had.
+  private func formerColumns(of property: Property, _ table: Int) -> [String] {
+    if names.isGiven(property) { return [] }
+    let entities = file.entities.filter { $0.table == table }.compactMap { names.entity($0.name) }
+    var others = Set<String>()
+    for entity in entities {
+      for other in entity.properties where other.number != property.number {
+        others.insert(columnName(other))
+        others.formUnion(StoreNames.names(of: other, in: entity).map { "Z" + StoreNames.capitals($0) })
+      }
+    }
+    let owner = model.owner(of: property)
+    return StoreNames.names(of: property, in: owner).dropFirst().map { "Z" + StoreNames.capitals($0) }
+      .filter { !others.contains($0) }
   }
 
   private mutating func use(_ join: Join, _ table: Int) {
