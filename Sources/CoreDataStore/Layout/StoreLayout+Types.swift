@@ -54,12 +54,16 @@ extension StoreLayout {
     let entities = file.entities.filter { $0.table == table }.compactMap { file.model?.entity($0.name) }
     let types = Set(entities.flatMap(\.attributes).filter { "Z" + $0.name.uppercased() == name }.map(\.type))
     switch file.tables[table].types[column].uppercased() {
-    case "INTEGER": return types == [800] ? [.bool] : types.isEmpty ? [.integer, .bool] : [.integer]
+    case "INTEGER":
+      if types == [800] { return [.bool] }
+      // Siblings may have different types.
+      return types.isEmpty || types.contains(800) ? [.integer, .bool] : [.integer]
     case "FLOAT", "DOUBLE": return [.double]
     case "DECIMAL": return [.decimal]
     case "VARCHAR": return [.string, .text, .uri, .enumeration]
     case "TIMESTAMP": return [.date]
-    case "BLOB": return types == [1100] ? [.uuid] : [.data, .uuid]
+    case "BLOB":
+      return types == [1100] ? [.uuid] : [.data, .uuid]
     default: return []
     }
   }
