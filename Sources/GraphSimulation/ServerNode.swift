@@ -72,9 +72,6 @@ struct ServerNode {
     case finished(StoreRequestID, Result<ReadCompletion, Refusal>)
   }
 
-  /// So small that a result has several chunks, for which the client asks one by one.
-  static let chunkSize = 400
-
   /// So small that every limit is reached.
   static let limits: HubLimits = {
     var limits = HubLimits()
@@ -85,7 +82,7 @@ struct ServerNode {
     limits.ringCommits = 12
     limits.historyChanges = 60
     limits.outstandingRequests = 8
-    limits.concurrentReads = 3
+    limits.concurrentReads = 8
     limits.idleOrders = 2
     return limits
   }()
@@ -202,7 +199,7 @@ struct ServerNode {
       if bug == .pastOfToday { fetch.at = nil }
       // Only loads fetch by id; live queries fetch by their own predicates.
       if bug == .forgottenFault, fetch.at == nil, fetch.predicate.namesIDs { fetch.predicate = .never }
-      var encoder = ChunkEncoder(request: number, chunkSize: Self.chunkSize)
+      var encoder = ChunkEncoder(request: number)
       let end = try store.answer(fetch) { part in
         if let part = downgraded(part, through: lens), let frame = try encoder.append(part) { frames.append(frame) }
       }

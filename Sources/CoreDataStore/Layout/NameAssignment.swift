@@ -3,7 +3,7 @@
 /// A place is an entity's rows, a column or a table of pairs. Each part has the possible places of its names that the
 /// store has, that of the present name first. A part with one possible place has it, so the others look for another
 /// one; then each takes its first. If an app has exchanged names, a store of the version before has the same places,
-/// and no name tells the versions apart.
+/// and no name distinguishes the versions.
 struct NameAssignment<Part: Hashable> {
   /// The place of each part that has a possible one. Several parts may have the same.
   private(set) var places = [Part: String]()

@@ -73,9 +73,10 @@ extension StoreLayout {
   mutating func decide(_ column: String, of property: Property, _ stored: CoreDataFile.StoredEntity) throws {
     let (name, version) = try ("\(stored.name).\(property.name)", file.versionChecksum())
     let isKept = earlier.columns[name] == column && earlier.version == version
-    guard isKept || names.isGiven(property) || hasProof(column, of: property, stored) else { return }
-    decisions.columns[name] = column
-    decisions.version = version
+    if isKept || names.isGiven(property) || hasProof(column, of: property, stored) {
+      decisions.columns[name] = column
+      decisions.version = version
+    }
   }
 
   /// Whether rows of an entity, or others that have the property from the same ancestor, have values in a column. The

@@ -3,14 +3,14 @@ import GraphModel
 /// Columns that have keys of rows, as those of to-ones, or values. Both can be integers, and a property may be of the
 /// other kind in the version of the store.
 extension StoreLayout {
-  /// What the store's own model has in a column.
+  /// The kind of a property of the store's own model.
   private enum CachedKind {
     case attribute
     /// A to-one to an entity.
     case reference(CoreDataFile.StoredEntity)
   }
 
-  /// What the store's own model has in a column of an entity; nil if it does not show that.
+  /// The kind of the property that a column has in the store's own model; nil if the model does not show it.
   private func cachedKind(_ column: String, _ stored: CoreDataFile.StoredEntity) -> CachedKind? {
     guard let entity = file.model?.entity(stored.name) else { return nil }
     let reference = entity.relationships.first { !$0.isToMany && "Z" + $0.name.uppercased() == column }

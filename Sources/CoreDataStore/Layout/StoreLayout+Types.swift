@@ -47,8 +47,8 @@ extension StoreLayout {
   }
 
   /// The types that the values of a column can have, the usual one first; none if the type is not known. Columns of
-  /// booleans and UUIDs are declared like those of integers and bytes, so that only the model in the store distinguishes
-  /// them.
+  /// booleans and UUIDs are declared like those of integers and bytes, so that only the model in the store
+  /// distinguishes them.
   private func kinds(of column: Int, _ table: Int) -> [Attribute.Kind] {
     let name = file.tables[table].columns[column]
     let entities = file.entities.filter { $0.table == table }.compactMap { file.model?.entity($0.name) }

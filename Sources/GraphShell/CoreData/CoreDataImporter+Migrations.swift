@@ -3,7 +3,7 @@ import GraphModel
 
 /// Values that a migration of the graph has not kept.
 ///
-/// The app still has them, so its rows do not differ from what was sent, and only the graph shows that they are missing.
+/// The app still has them, so its rows do not differ from the sent ones: only the graph shows that they are missing.
 extension CoreDataImporter {
   /// The name of the graph's model in the mapping. A property can be dropped in one version and return in another, so
   /// the hash alone does not distinguish them.
