@@ -290,7 +290,7 @@ import Testing
     #expect(try store.value("GeographicRegion 1", "size") == (owner == "Country" ? nil : .integer(5)))
     #expect(
       store.remarks.contains(
-        "\(owner).size: rows of Country have values in ZSIZE1 only, so it is read as their column; if it is not, name "
+        "\(owner).size: rows of Country have values in ZSIZE1 only, and the import reads this column for them; name "
           + "another one with --rename \(owner).size=NAME (0)"))
     #expect(store.remarks.contains { $0.hasPrefix("GeographicRegion.ZSIZE: ") } == (owner == "Country"))
   }
@@ -718,7 +718,7 @@ import Testing
     ]}
     """
 
-  /// A store of the version before has the same columns, and no column tells the versions apart.
+  /// A store of the version before has the same columns, and no column distinguishes the versions.
   @Test func exchangedNamesAreAskedFor() throws {
     var fixture = try StoreFixture("Notes.sqlite", model: Self.exchanged)
     let store = try fixture.read()

@@ -108,7 +108,7 @@ extension StoreLayout {
       if possible.count > 1, column != usual {
         remark(
           name(property),
-          "rows of \(stored.name) have values in \(column) only, so it is read as their column; if it is not, name "
+          "rows of \(stored.name) have values in \(column) only, and the import reads this column for them; name "
             + "another one with --rename \(name(property))=NAME", 0)
       }
       return column

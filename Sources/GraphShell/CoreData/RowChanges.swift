@@ -239,7 +239,7 @@ struct RowChanges {
       for (property, content) in contents where !isExcluded(property, key) && !isAssigned(property) {
         let sent = self.known(property, row.entity, known.row)
         guard (sent == nil) == (part == .unknown) else { continue }
-        // What the app has not changed stays, also if a row that it refers to is not taken now.
+        // A value that the app has not changed stays, also if the import does not take the row of its reference now.
         if self.sum(content, property) == sent { continue }
         let resolved = resolve(content, property) { objectID(of: $0, mapping, property) }
         if resolved.lost.contains(where: postponed.contains) {

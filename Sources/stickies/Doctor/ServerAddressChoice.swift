@@ -109,7 +109,7 @@ struct ServerAddressChoice {
     return places.first { $0 != address && ConnectionProbe.connect(to: $0) == nil }
   }
 
-  /// What is at a path at which no daemon can listen, and advice; nil for a socket and for no file.
+  /// The kind of a file at whose path no daemon can listen, and advice; nil for a socket and for no file.
   private static func obstacle(at path: String) -> (name: String, mend: String)? {
     var state = stat()
     if stat(path, &state) == 0 {
