@@ -5,16 +5,6 @@ import Testing
 
 /// `stickies graph import --core-data` of a store in which a relationship had another number of objects.
 @Suite struct CoreDataCountsTests {
-  /// The app with the notes, and a model with changes.
-  private func app(_ changes: (String, String)...) throws -> CoreDataApp {
-    var model = try String(contentsOfFile: Fixtures.root + "/Schema/CoreDataStores/Notes.json", encoding: .utf8)
-    for (from, to) in changes {
-      #expect(model.contains(from))
-      model = model.replacingOccurrences(of: from, with: to)
-    }
-    return try CoreDataApp("Notes.sqlite", model: model)
-  }
-
   private static let tags = #"{"name": "tags", "destination": "IDMTag", "inverse": "notes", "toMany": true}"#
   private static let notes = #"{"name": "notes", "destination": "IDMNote", "inverse": "tags", "toMany": true}"#
   private static let files = #""destination": "IDMNote", "inverse": "imageFile", "toMany": true}"#
@@ -25,7 +15,7 @@ import Testing
 
   /// The to-one has the first of the rows, and the others are named.
   @Test func manyToManyThatIsAToOneNowIsReported() throws {
-    let app = try app(
+    let app = try CoreDataApp.notes(
       (Self.tags, #"{"name": "tag", "renamed": "tags", "destination": "IDMTag", "inverse": "notes"}"#),
       (Self.notes, #"{"name": "notes", "destination": "IDMNote", "inverse": "tag", "toMany": true}"#))
     try app.change("INSERT INTO Z_2TAGS VALUES (4, 7), (4, 2)")
@@ -46,7 +36,7 @@ import Testing
 
   /// Two notes have one file, and the file has one note now.
   @Test func oneToManyThatIsAOneToOneNowIsReported() throws {
-    let app = try app((Self.files, #""destination": "IDMNote", "inverse": "imageFile"}"#))
+    let app = try CoreDataApp.notes((Self.files, #""destination": "IDMNote", "inverse": "imageFile"}"#))
     try app.change("UPDATE ZIDMNOTE SET ZIMAGEFILE = 1")
     for counts in ["imported 9, changed 0, unchanged 0", "imported 0, changed 0, unchanged 9"] {
       let result = try app.run()
@@ -64,7 +54,7 @@ import Testing
   /// As in a migration, the object becomes the only member.
   @Test(arguments: [#", "toMany": true"#, #", "toMany": true, "ordered": true"#], ["", #", "toMany": true"#])
   func toOneThatIsAToManyNowHasOneMember(list: String, inverse: String) throws {
-    let app = try app(
+    let app = try CoreDataApp.notes(
       (#""inverse": "notesOfImageFile", "deleteRule": "cascade""#, #""inverse": "notesOfImageFile""# + list),
       (Self.files, #""destination": "IDMNote", "inverse": "imageFile"\#(inverse)}"#))
     let result = try app.run()

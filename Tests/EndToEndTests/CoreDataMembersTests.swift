@@ -5,16 +5,6 @@ import Testing
 
 /// `stickies graph import --core-data` with to-manys that must have members, and with times that the graph assigns.
 @Suite struct CoreDataMembersTests {
-  /// The app with the notes, and a model with changes.
-  private func app(_ changes: (String, String)...) throws -> CoreDataApp {
-    var model = try String(contentsOfFile: Fixtures.root + "/Schema/CoreDataStores/Notes.json", encoding: .utf8)
-    for (from, to) in changes {
-      #expect(model.contains(from))
-      model = model.replacingOccurrences(of: from, with: to)
-    }
-    return try CoreDataApp("Notes.sqlite", model: model)
-  }
-
   private static let tags = #""inverse": "notes", "toMany": true"#
   private static let notes = #""inverse": "tags", "toMany": true"#
   private static let notesOfImageFile = #""inverse": "imageFile", "toMany": true"#
@@ -22,7 +12,7 @@ import Testing
   /// The store has the tags of each note, and each tag must have a note.
   @Test(arguments: ["", #", "ordered": true"#, #", "minimumCount": 1"#], ["1000", "1"])
   func requiredMembersAreStoredAtTheOtherEnd(list: String, batch: String) throws {
-    let app = try app((Self.tags, Self.tags + list), (Self.notes, Self.notes + #", "minimumCount": 1"#))
+    let app = try CoreDataApp.notes((Self.tags, Self.tags + list), (Self.notes, Self.notes + #", "minimumCount": 1"#))
     // Each note has a tag, and a tag without a note is left.
     try app.change("INSERT INTO Z_2TAGS VALUES (4, 2)")
     #expect(try app.counts("--batch", batch) == ["imported": 8, "skipped": 1])
@@ -41,7 +31,7 @@ import Testing
 
   /// The other members of the list are enough.
   @Test func ownerOfARefusedMemberIsImported() throws {
-    let app = try app((Self.tags, Self.tags + #", "minimumCount": 1"#))
+    let app = try CoreDataApp.notes((Self.tags, Self.tags + #", "minimumCount": 1"#))
     try app.change(
       "INSERT INTO ZIDMTAG VALUES (9, 3, 1, NULL); INSERT INTO Z_2TAGS VALUES (4, 2), (4, 9)")
     #expect(try app.counts() == ["imported": 9, "skipped": 1, "incomplete": 1])
@@ -52,7 +42,7 @@ import Testing
   /// The members refer to their owner, and no commit has it without one of them.
   @Test(arguments: ["1000", "2", "1"])
   func ownerAndItsRequiredMembersAreOneCommit(batch: String) throws {
-    let app = try app((Self.notesOfImageFile, Self.notesOfImageFile + #", "minimumCount": 1"#))
+    let app = try CoreDataApp.notes((Self.notesOfImageFile, Self.notesOfImageFile + #", "minimumCount": 1"#))
     #expect(try app.counts("--batch", batch) == ["imported": 9])
     let note = try app.object("IDMNote", "uniqueIdentifier == \"n1\"")
     #expect(note["imageFile"]?.stringValue != nil)
@@ -64,7 +54,7 @@ import Testing
   @Test(arguments: ["1000", "1"])
   func membersOfANewObjectDoNotChangeItsTime(batch: String) throws {
     let date = #"{"name": "creationDate", "type": "date""#
-    let app = try app((date, date + #", "assigned": "updated""#))
+    let app = try CoreDataApp.notes((date, date + #", "assigned": "updated""#))
     #expect(try app.counts("--batch", batch) == ["imported": 9])
     let note = try app.object("IDMNote", "uniqueIdentifier == \"n1\"")
     #expect(note["creationDate"]?.stringValue?.hasPrefix("2001-01-01T00:00:00") == true, "\(note)")

@@ -6,16 +6,6 @@ import Testing
 /// `stickies graph import --core-data` with references to rows that are refused, and to objects that the graph no
 /// longer has.
 @Suite struct CoreDataReferencesTests {
-  /// The app with the notes, and a model with changes.
-  private func app(_ changes: (String, String)...) throws -> CoreDataApp {
-    var model = try String(contentsOfFile: Fixtures.root + "/Schema/CoreDataStores/Notes.json", encoding: .utf8)
-    for (from, to) in changes {
-      #expect(model.contains(from))
-      model = model.replacingOccurrences(of: from, with: to)
-    }
-    return try CoreDataApp("Notes.sqlite", model: model)
-  }
-
   private static let tag = #"{"name": "IDMTag","#
 
   private func note(_ name: String, _ app: CoreDataApp, place: SourceLocation = #_sourceLocation) throws -> JSON {
@@ -25,7 +15,7 @@ import Testing
   /// A row whose update is refused keeps its object, and so do the references to it.
   @Test(arguments: ["taken key", "missing value"])
   func referencesToRowsWithARefusedUpdateStay(cause: String) throws {
-    let app = try app((Self.tag, Self.tag + #" "unique": [["text"]],"#))
+    let app = try CoreDataApp.notes((Self.tag, Self.tag + #" "unique": [["text"]],"#))
     #expect(try app.counts() == ["imported": 9])
     if cause == "taken key" {
       #expect(try app.daemon.run("graph", "insert", "IDMTag", "text=crimson").status == 0)
@@ -46,7 +36,7 @@ import Testing
 
   /// The required reference has not changed, so that it does not keep the other values from being taken.
   @Test func requiredReferenceToARowWithARefusedUpdateStays() throws {
-    let app = try app(
+    let app = try CoreDataApp.notes(
       (#""destination": "IDMMediaFile","#, #""destination": "IDMMediaFile", "optional": false,"#))
     try app.change("UPDATE ZIDMNOTE SET ZIMAGEFILE = 1 WHERE ZIMAGEFILE IS NULL")
     #expect(try app.counts() == ["imported": 9])
@@ -61,7 +51,7 @@ import Testing
   }
   /// The new row is refused, and the object can't be without a reference.
   @Test func requiredReferenceToARefusedRowLeavesTheEarlierOne() throws {
-    let app = try app(
+    let app = try CoreDataApp.notes(
       (#""destination": "IDMMediaFile","#, #""destination": "IDMMediaFile", "optional": false,"#))
     try app.change("UPDATE ZIDMNOTE SET ZIMAGEFILE = 1 WHERE ZIMAGEFILE IS NULL")
     #expect(try app.counts() == ["imported": 9])
@@ -83,7 +73,7 @@ import Testing
 
   /// Each run names them, and none commits again what has not changed.
   @Test func referencesToDeletedObjectsAreLeftOut() throws {
-    let app = try app()
+    let app = try CoreDataApp.notes()
     #expect(try app.counts() == ["imported": 9])
     let deleted = [("IDMTag", "text == \"unused\""), ("IDMMediaFile", "uniqueIdentifier == \"media-big\"")]
     for (entity, predicate) in deleted {

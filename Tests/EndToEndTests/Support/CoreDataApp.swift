@@ -100,3 +100,15 @@ final class CoreDataApp {
 
   func revision() throws -> Int64? { try daemon.run("status", "--json").json()["revision"]?.integerValue }
 }
+
+extension CoreDataApp {
+  /// The app with the notes, and a model with changes.
+  static func notes(_ changes: (String, String)...) throws -> CoreDataApp {
+    var model = try String(contentsOfFile: Fixtures.root + "/Schema/CoreDataStores/Notes.json", encoding: .utf8)
+    for (from, to) in changes {
+      #expect(model.contains(from))
+      model = model.replacingOccurrences(of: from, with: to)
+    }
+    return try CoreDataApp("Notes.sqlite", model: model)
+  }
+}
