@@ -184,7 +184,7 @@ package struct PropertyInput {
     case .data: "bytes in base 64"
     case .uri: "a URI such as https://example.org/"
     case .enumeration: "one of \(attribute.cases.joined(separator: ", "))"
-    case .json: "JSON other than null"
+    case .json: "JSON other than null, nested at most \(JSON.maximumDepth) levels deep"
     }
   }
 }

@@ -149,8 +149,8 @@ import Testing
     ("Person", "hired=yesterday", "Person.hired takes a date"),
     ("Person", "photo=a", "Person.photo takes bytes in base 64, and not a"),
     ("Person", "homepage=nowhere", "Person.homepage takes a URI"),
-    ("Person", "settings={", "Person.settings takes JSON other than null, and not {"),
-    ("Person", "settings=null", "Person.settings takes JSON other than null, and not null"),
+    ("Person", "settings={", "takes JSON other than null, nested at most 128 levels deep, and not {"),
+    ("Person", "settings=null", "takes JSON other than null, nested at most 128 levels deep, and not null"),
     ("Person", "name:=5", "Person.name takes a string, and not 5"),
     ("Person", "name:={", "the value of name is not JSON: line 1, column 2"),
     ("Person", "nmae=Ann", "Person has no property \"nmae\". Did you mean \"name\"?"),
@@ -169,6 +169,26 @@ import Testing
     #expect(result.errors.hasPrefix("stickies: "))
     #expect(result.errors.contains(words), "\(result.errors)")
     #expect(try company.count("Party") == 0)
+  }
+
+  /// The levels of a line or of `--values` around a document do not count.
+  @Test(arguments: [(128, Int32(0)), (129, 64)]) func documentsNestToTheirLimit(depth: Int, status: Int32) throws {
+    let company = try CompanyDaemon()
+    let department = try company.department()
+    let document = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+    let (hired, at) = ("hired=2020-01-01", "department=\(department)")
+    let word = try company.run("insert", "Person", "name=Ann", hired, at, "settings:=\(document)")
+    #expect(word.status == status, "\(word.errors)")
+    let values = try company.run(
+      "insert", "Person", "name=Bob", hired, at, "--values", "{\"settings\": \(document)}")
+    #expect(values.status == status, "\(values.errors)")
+    let line = """
+      {"name": "Cid", "hired": "2020-01-01", "department": "\(department)", "settings": \(document)}
+      """
+    let lines = try company.run("insert", "Person", "-", input: line)
+    #expect((lines.status == 0) == (status == 0), "\(lines.errors)")
+    let printed = try company.run("fetch", "Person", "--json").output
+    #expect(printed.components(separatedBy: document).count == (status == 0 ? 4 : 1), "\(printed)")
   }
 
   @Test func wordThatIsNotAnIDGetsAdvice() throws {

@@ -194,6 +194,23 @@ import Testing
     }
   }
 
+  @Test func envelopeContainsDocumentsOfTheMaximumDepth() throws {
+    func nested(_ count: Int) -> String {
+      String(repeating: "[", count: count) + String(repeating: "]", count: count)
+    }
+    let limit = JSON.maximumDepth
+    for (count, isDocument) in [(limit - 1, true), (limit, true), (limit + 1, false)] {
+      let line = try JSON(parsingEnvelope: #"{"document":\#(nested(count))}"#.utf8)
+      let document = try #require(line["document"])
+      #expect(document.depth == count)
+      #expect((Value(json: document, kind: .json) == .string(nested(count))) == isDocument)
+    }
+    let highest = limit + JSON.envelopeLevels
+    #expect(try JSON(parsingEnvelope: nested(highest).utf8).depth == highest)
+    let error = #expect(throws: JSON.ParseError.self) { try JSON(parsingEnvelope: nested(highest + 1).utf8) }
+    #expect(error?.reason == "nested deeper than \(highest)")
+  }
+
   @Test func decimalTextExcludesOtherForms() {
     for (text, number) in [("16", 16.0), ("-.5", -0.5), ("1e3", 1_000), ("+2.5E-1", 0.25)] {
       #expect(Double(decimal: text) == number, "\(text)")

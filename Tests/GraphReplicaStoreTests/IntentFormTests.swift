@@ -71,6 +71,27 @@ import Testing
     #expect(throws: Refusal.self) { try form.intent(parsing: form.json(later).text) }
   }
 
+  /// The form surrounds the documents of an edit and of its conflict with levels of its own.
+  @Test func documentsOfTheMaximumDepthAreReadAsTheyWereWritten() throws {
+    let model = try Fixtures.company()
+    let person = try #require(model.entity(named: "Person"))
+    let extra = try #require(person.property(named: "extra")).number
+    let id = ObjectID(key: UniqueID(high: 77, low: 1 << 63), entity: person.number)
+    let depth = JSON.maximumDepth
+    let document = Value.string(String(repeating: "[", count: depth) + String(repeating: "]", count: depth))
+    var intent = Intent(
+      number: 1, transaction: TransactionID(replica: replica, sequence: 1), model: model, author: "ann", made: 0,
+      content: .changes([Change(.update, id, base: 5, edits: [Edit(extra, .set(document))])]))
+    var parking = Parking(code: "conflict", message: "1 conflict", at: 1, left: 1)
+    parking.conflicts = [
+      Conflict(
+        kind: .changed, id: id, property: extra, mine: document, theirs: document, author: "bob", revision: 7)
+    ]
+    intent.state = .parked(parking)
+    let form = IntentForm(model)
+    #expect(try form.intent(parsing: form.json(intent).text) == intent)
+  }
+
   @Test func newObjectsHaveTemporaryNames() throws {
     let model = try Fixtures.stickies()
     let text = IntentForm(model).json(try intent(model)).text

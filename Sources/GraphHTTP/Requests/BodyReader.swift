@@ -14,7 +14,7 @@ struct BodyReader {
   static func document(_ bytes: [UInt8]) throws(Problem) -> JSON {
     let json: JSON
     do {
-      json = try JSON(parsing: bytes)
+      json = try JSON(parsingEnvelope: bytes)
     } catch {
       throw .malformed("the body is not JSON: \(error)", pointer: error.pointer)
     }

@@ -16,10 +16,30 @@ extension JSON {
   /// The maximum nesting depth of arrays and objects.
   public static let maximumDepth = 128
 
+  /// The maximum number of levels around the documents in a line of JSON Lines, a body of a request, or the stored form
+  /// of an unsent edit.
+  package static let envelopeLevels = 16
+
   /// Parses a document according to RFC 8259: without comments, trailing commas or duplicate names.
   public init(parsing bytes: some Collection<UInt8>) throws(ParseError) {
     var parser = JSONParser(bytes: Array(bytes))
     self = try parser.document()
+  }
+
+  /// Parses a text whose arrays and objects may contain documents of the maximum nesting depth. Otherwise as strict as
+  /// `init(parsing:)`.
+  package init(parsingEnvelope bytes: some Collection<UInt8>) throws(ParseError) {
+    var parser = JSONParser(bytes: Array(bytes), maximumDepth: Self.maximumDepth + Self.envelopeLevels)
+    self = try parser.document()
+  }
+
+  /// The nesting depth of arrays and objects: 0 for any other value, 1 for `[]`.
+  package var depth: Int {
+    switch self {
+    case .array(let elements): elements.reduce(0) { max($0, $1.depth) } + 1
+    case .object(let members): members.reduce(0) { max($0, $1.value.depth) } + 1
+    case .null, .bool, .integer, .double, .number, .string: 0
+    }
   }
 
   /// Parses a document of a program that splits strings within a surrogate pair or a UTF-8 sequence.
@@ -51,15 +71,17 @@ private struct JSONParser {
   let bytes: [UInt8]
   /// Whether invalid Unicode becomes U+FFFD instead of an error.
   let isRepairing: Bool
+  let maximumDepth: Int
   var position = 0
   /// The names and indexes that lead to the value that is being read.
   private var path = [String]()
   /// The number of characters that became U+FFFD.
   private(set) var replaced = 0
 
-  init(bytes: [UInt8], isRepairing: Bool = false) {
+  init(bytes: [UInt8], isRepairing: Bool = false, maximumDepth: Int = JSON.maximumDepth) {
     self.bytes = bytes
     self.isRepairing = isRepairing
+    self.maximumDepth = maximumDepth
     // The standard forbids a byte order mark, but it is common in files.
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
   }
@@ -86,8 +108,8 @@ private struct JSONParser {
 
   private mutating func value(depth: Int) throws(JSON.ParseError) -> JSON {
     skipBlanks()
-    guard depth < JSON.maximumDepth || current != UInt8(ascii: "{") && current != UInt8(ascii: "[") else {
-      throw error("nested deeper than \(JSON.maximumDepth)")
+    guard depth < maximumDepth || current != UInt8(ascii: "{") && current != UInt8(ascii: "[") else {
+      throw error("nested deeper than \(maximumDepth)")
     }
     switch current {
     case UInt8(ascii: "{"): return try object(depth: depth)

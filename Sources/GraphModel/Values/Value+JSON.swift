@@ -33,7 +33,7 @@ extension Value {
     case (.data, .string(let text)):
       guard let value = Base64.bytes(text) else { return nil }
       self = .data(value)
-    case (.json, let document): self = .string(document.text)
+    case (.json, let document) where document.depth <= JSON.maximumDepth: self = .string(document.text)
     default: return nil
     }
   }

@@ -169,7 +169,7 @@ extension UnsentFile {
     try write { database in
       let text = try String.fetchOne(database, sql: "SELECT form FROM intent WHERE number = ?", arguments: [number])
       guard let text else { throw Self.unknown(number) }
-      let members = try invariant(JSON(parsing: text).members, "the form of an intent is an object")
+      let members = try invariant(JSON(parsingEnvelope: text.utf8).members, "the form of an intent is an object")
       let reason = JSON.object([
         .init("code", .string(parking.code)), .init("message", .string(parking.message)),
         .init("at", .string(RFC3339.text(parking.at))),

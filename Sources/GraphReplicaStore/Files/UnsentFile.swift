@@ -166,7 +166,7 @@ package final class UnsentFile: Sendable {
       guard try Int32.fetchOne(database, sql: "PRAGMA user_version") == 1 else { return .commit }
       try database.execute(sql: indexes)
       for row in try GRDB.Row.fetchAll(database, sql: "SELECT number, form FROM intent") {
-        guard let changes = try JSON(parsing: row[1] as String)["changes"] else { continue }
+        guard let changes = try JSON(parsingEnvelope: (row[1] as String).utf8)["changes"] else { continue }
         try index(Self.references(in: changes), row[0], database)
       }
       try database.execute(sql: "PRAGMA user_version = \(version)")

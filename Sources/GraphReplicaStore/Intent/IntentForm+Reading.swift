@@ -13,7 +13,7 @@ extension IntentForm {
   /// - Throws: `Refusal(.malformed)` that says what is wrong and where.
   package func intent(parsing text: String) throws(Refusal) -> Intent {
     do {
-      return try intent(try JSON(parsing: text))
+      return try intent(try JSON(parsingEnvelope: text.utf8))
     } catch let refusal as Refusal {
       throw refusal
     } catch {

@@ -76,7 +76,7 @@ struct InputResolver {
       if let values {
         let json: JSON
         do {
-          json = try JSON(parsing: values)
+          json = try JSON(parsingEnvelope: values.utf8)
         } catch {
           throw InvalidInputError("--values takes a JSON object: \(error)")
         }

@@ -21,7 +21,7 @@ package struct InputLine: Sendable {
   /// The line's JSON.
   func json() throws(InvalidInputError) -> JSON {
     do {
-      return try JSON(parsing: bytes)
+      return try JSON(parsingEnvelope: bytes)
     } catch {
       throw InvalidInputError("column \(error.column): \(error.reason)")
     }

@@ -27,7 +27,7 @@ extension SyncCommand {
       let entries = try unsent.entries(IntentForm(StickiesModel.model), .parked)
       let output = SyncOutput(options, replica).output
       if output.json {
-        return output.print(JSON.array(try entries.map { try JSON(parsing: $0.form) }))
+        return output.print(JSON.array(try entries.map { try JSON(parsingEnvelope: $0.form.utf8) }))
       }
       if entries.isEmpty { return output.print("no edit is in conflict") }
       for entry in entries { output.print(Self.text(entry)) }
@@ -153,7 +153,7 @@ extension SyncCommand {
       let forms = try unsent.discard(number, form: form)
       let output = SyncOutput(options, replica).output
       if output.json {
-        output.print(JSON.array(try forms.map { try JSON(parsing: $0) }))
+        output.print(JSON.array(try forms.map { try JSON(parsingEnvelope: $0.utf8) }))
       } else {
         output.print("\(Output.count(forms.count, "edit")) removed")
       }
