@@ -18,6 +18,14 @@ struct QueuedSave {
 
   /// The undo stack of its step; zero without a group.
   var scope: UniqueID { if let undo { undo.scope } else { .zero } }
+
+  /// Refers to another state of the same object.
+  fileprivate mutating func replace(_ state: ObjectState, with other: ObjectState) {
+    for index in states.indices where states[index].state === state { states[index].state = other }
+    for index in preconditions.indices where preconditions[index].state === state {
+      preconditions[index].state = other
+    }
+  }
 }
 
 extension ObjectContext {
@@ -311,8 +319,14 @@ extension ObjectContext {
     dirty[identity.temporary] = nil
     state.isInserted = false
     if let known = self.state(identity.permanent), known !== state {
-      known.edits.merge(state.edits) { _, mine in mine }
+      // Other clients may have deleted the object before the answer, and nothing is left to edit then.
+      if !known.isGone {
+        known.edits.merge(state.edits) { _, mine in mine }
+        if state.isDeleted { known.isDeleted = true }
+        dirty[known.id] = known
+      }
       known.sent += state.sent
+      for index in queuedSaves.indices { queuedSaves[index].replace(state, with: known) }
       known.transients.merge(state.transients) { _, mine in mine }
       if let instance = state.instance {
         instance.state = known
@@ -322,7 +336,6 @@ extension ObjectContext {
       // Also for children, which read the other state from here on.
       state.observed?.signalChange()
       state.id = identity.permanent
-      dirty[known.id] = known
     } else {
       state.id = identity.permanent
       add(state)
