@@ -82,10 +82,13 @@ struct ServerNode {
     limits.ringCommits = 12
     limits.historyChanges = 60
     limits.outstandingRequests = 8
-    limits.concurrentReads = 8
+    limits.concurrentReads = 3
     limits.idleOrders = 2
     return limits
   }()
+
+  /// So small that most answers have several chunks.
+  static let chunkSize = 400
 
   /// - Parameters:
   ///   - older: versions of the model whose clients are served through lenses.
@@ -199,7 +202,7 @@ struct ServerNode {
       if bug == .pastOfToday { fetch.at = nil }
       // Only loads fetch by id; live queries fetch by their own predicates.
       if bug == .forgottenFault, fetch.at == nil, fetch.predicate.namesIDs { fetch.predicate = .never }
-      var encoder = ChunkEncoder(request: number)
+      var encoder = ChunkEncoder(request: number, chunkSize: Self.chunkSize)
       let end = try store.answer(fetch) { part in
         if let part = downgraded(part, through: lens), let frame = try encoder.append(part) { frames.append(frame) }
       }
@@ -244,6 +247,12 @@ struct ServerNode {
       }
     }
     streams[ticket] = stream
+  }
+
+  /// Cancels a read that may not have begun yet. The frames that it has submitted are dropped, too.
+  mutating func cancelRead(_ ticket: StoreRequestID) {
+    streams[ticket] = nil
+    jobs.removeAll { if case .read(ticket, _, _, _) = $0 { true } else { false } }
   }
 
   /// Whether a thread has submitted something that the event loop has not handled yet.

@@ -409,7 +409,7 @@ public final class Simulation {
       // A finished or cancelled read ignores further credit.
       node.streams.modifyIfPresent(ticket) { $0.credit += 1 }
       node.release(ticket)
-    case .cancelRead(let ticket): node.streams[ticket] = nil
+    case .cancelRead(let ticket): node.cancelRead(ticket)
     case .history(let ticket, let after, let through): node.jobs.append(.history(ticket, after, through))
     case .watch(let query, let number, let visibility):
       node.store.watch(query, number: number, seenBy: visibility)

@@ -3,14 +3,21 @@ import GraphModel
 /// Builds the frames of a chunked answer one by one. An answer of any size needs one chunk's memory.
 public struct ChunkEncoder: Sendable {
   private let request: UInt64
-  private var body = BinaryWriter(capacity: ProtocolLimits.chunkSize + 4096)
+  /// The number of bytes from which a chunk is full.
+  private let chunkSize: Int
+  private var body: BinaryWriter
   private var count: UInt64 = 0
   private var isFinished = false
 
   /// An empty answer to `request`.
-  /// - Parameter columns: for an answer in rows; the first chunk contains them.
-  public init(request: UInt64, columns: [RowColumn] = []) {
+  /// - Parameters:
+  ///   - columns: for an answer in rows; the first chunk contains them.
+  ///   - chunkSize: the number of bytes from which a chunk is full. The simulation makes it small, so that answers have
+  ///     several chunks.
+  public init(request: UInt64, columns: [RowColumn] = [], chunkSize: Int = ProtocolLimits.chunkSize) {
     self.request = request
+    self.chunkSize = chunkSize
+    body = BinaryWriter(capacity: chunkSize + 4096)
     for column in columns { body.field(6, column) }
   }
 
@@ -39,7 +46,7 @@ public struct ChunkEncoder: Sendable {
   private mutating func added() -> [UInt8]? {
     assert(!isFinished, "nothing follows the last chunk")
     count += 1
-    return body.bytes.count >= ProtocolLimits.chunkSize ? endChunk() : nil
+    return body.bytes.count >= chunkSize ? endChunk() : nil
   }
 
   /// The last frame.

@@ -21,7 +21,7 @@ extension ServerNode {
     case .continueRead(let ticket):
       streams.modifyIfPresent(ticket) { $0.credit += 1 }
       release(ticket)
-    case .cancelRead(let ticket): streams[ticket] = nil
+    case .cancelRead(let ticket): cancelRead(ticket)
     case .history(let ticket, let after, let through): jobs.append(.history(ticket, after, through))
     case .watch(let query, let number, let visibility): store.watch(query, number: number, seenBy: visibility)
     case .unwatch(let number): store.unwatch(number)
@@ -60,7 +60,7 @@ extension ServerNode {
   ) throws -> Stream {
     var columns = [RowColumn]()
     if case .rows(let rows) = fetch.result { columns = rows.description(in: store.model) }
-    var encoder = ChunkEncoder(request: number, columns: columns)
+    var encoder = ChunkEncoder(request: number, columns: columns, chunkSize: Self.chunkSize)
     var frames = [[UInt8]]()
     let end = try store.answer(fetch, seenBy: visibility, while: { true }) { part in
       if let frame = try encoder.append(part) { frames.append(frame) }
@@ -70,7 +70,7 @@ extension ServerNode {
   }
 
   private func export(_ visibility: Visibility?, _ session: SessionID, _ number: UInt64) throws -> Stream {
-    var encoder = ChunkEncoder(request: number)
+    var encoder = ChunkEncoder(request: number, chunkSize: Self.chunkSize)
     var frames = [[UInt8]]()
     let end = try store.export(seenBy: visibility) { at, objects in
       frames.append(Frame.encode(ToClient(number, .exportHead(ExportHead(at: at, objects: UInt64(objects))))))
