@@ -105,34 +105,16 @@ import Testing
 
   // MARK: - The model in the store
 
-  /// Writes a model of notes into a store: names of attributes with those of the version before.
-  private func writeModel(_ names: [String: String?], _ fixture: StoreFixture) throws {
-    let properties = names.sorted { $0.key < $1.key }.map { _, earlier in
-      ["NSAttributeType": 700, "NSRenamingIdentifier": earlier ?? ""] as [String: Any]
-    }
-    let entity: [String: Any] = [
-      "NSEntityName": "IDMNote", "NSProperties": ["NS.keys": names.keys.sorted(), "NS.objects": properties],
-    ]
-    let model: [String: Any] = ["NSEntities": ["NS.keys": ["IDMNote"], "NS.objects": [entity]]]
-    let archive: [String: Any] = ["$top": ["root": model], "$objects": [String]()]
-    let list = try PropertyListSerialization.data(fromPropertyList: archive, format: .binary, options: 0)
-    // A stored block of DEFLATE.
-    let size = UInt16(list.count)
-    let head = [1, UInt8(size & 255), UInt8(size >> 8), UInt8(~size & 255), UInt8(~size >> 8)]
-    try fixture.execute(
-      "DELETE FROM Z_MODELCACHE; INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [Data(head) + list])
-  }
-
   @Test func exchangeIsFollowedByTheModelInTheStore() throws {
     let fixture = try fixture([
       attribute("text", earlier: "uniqueIdentifier"), attribute("uniqueIdentifier", earlier: "text"),
     ])
-    try writeModel(["text": nil, "uniqueIdentifier": nil], fixture)
+    try fixture.writeModel(["text": nil, "uniqueIdentifier": nil])
     let before = try fixture.read()
     #expect(before.file.model != nil)
     #expect(try before.value("IDMNote 1", "text") == .string("n1"))
     #expect(try before.value("IDMNote 1", "uniqueIdentifier") == text)
-    try writeModel(["text": "uniqueIdentifier", "uniqueIdentifier": "text"], fixture)
+    try fixture.writeModel(["text": "uniqueIdentifier", "uniqueIdentifier": "text"])
     let present = try fixture.read()
     #expect(try present.value("IDMNote 1", "text") == text)
     #expect(try present.value("IDMNote 1", "uniqueIdentifier") == .string("n1"))
@@ -142,21 +124,21 @@ import Testing
   @Test func exchangeInOneOfSeveralVersionsIsAskedFor() throws {
     let fixture = try fixture(
       [attribute("text", earlier: "uniqueIdentifier"), attribute("uniqueIdentifier", earlier: "text")], version: 3)
-    try writeModel(["text": nil, "uniqueIdentifier": nil], fixture)
+    try fixture.writeModel(["text": nil, "uniqueIdentifier": nil])
     let store = try fixture.read()
     #expect(isUnclear("text", store) && isUnclear("uniqueIdentifier", store), "\(store.remarks)")
   }
 
   @Test func reusedNameIsFollowedByTheModelInTheStore() throws {
     let fixture = try fixture([attribute("text"), attribute("uniqueIdentifier", earlier: "text")])
-    try writeModel(["text": nil, "uniqueIdentifier": nil], fixture)
+    try fixture.writeModel(["text": nil, "uniqueIdentifier": nil])
     let before = try fixture.read()
     #expect(try before.content("IDMNote 1", "text") == nil)
     #expect(try before.value("IDMNote 1", "uniqueIdentifier") == text)
     #expect(
       before.remarks.contains(
         "IDMNote.text: the store is of the version before, in which another property had this name (0)"))
-    try writeModel(["text": nil, "uniqueIdentifier": "text"], fixture)
+    try fixture.writeModel(["text": nil, "uniqueIdentifier": "text"])
     let present = try fixture.read()
     #expect(try present.value("IDMNote 1", "text") == text)
     #expect(try present.value("IDMNote 1", "uniqueIdentifier") == .string("n1"))

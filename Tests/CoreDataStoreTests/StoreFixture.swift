@@ -39,6 +39,30 @@ struct StoreFixture {
     try queue.close()
   }
 
+  /// The number that a query returns.
+  func count(_ sql: String) throws -> Int {
+    let queue = try DatabaseQueue(path: path)
+    defer { try? queue.close() }
+    return try #require(try queue.read { try Int.fetchOne($0, sql: sql) })
+  }
+
+  /// Writes a model of notes into the store: names of attributes with those of the version before.
+  func writeModel(_ names: [String: String?]) throws {
+    let properties = names.sorted { $0.key < $1.key }.map { _, earlier in
+      ["NSAttributeType": 700, "NSRenamingIdentifier": earlier ?? ""] as [String: Any]
+    }
+    let entity: [String: Any] = [
+      "NSEntityName": "IDMNote", "NSProperties": ["NS.keys": names.keys.sorted(), "NS.objects": properties],
+    ]
+    let model: [String: Any] = ["NSEntities": ["NS.keys": ["IDMNote"], "NS.objects": [entity]]]
+    let archive: [String: Any] = ["$top": ["root": model], "$objects": [String]()]
+    let list = try PropertyListSerialization.data(fromPropertyList: archive, format: .binary, options: 0)
+    // A stored block of DEFLATE.
+    let size = UInt16(list.count)
+    let head = [1, UInt8(size & 255), UInt8(size >> 8), UInt8(~size & 255), UInt8(~size >> 8)]
+    try execute("DELETE FROM Z_MODELCACHE; INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [Data(head) + list])
+  }
+
   /// Reads the whole store.
   /// - Parameter earlier: the decisions of an earlier import.
   func read(

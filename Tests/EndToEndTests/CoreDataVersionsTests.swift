@@ -279,4 +279,28 @@ import Testing
     #expect(try app.run("--report", path).status == 1)
     #expect(app.daemon.stop() == 0)
   }
+
+  /// An app that gives two entities a parent, or separates them, gives their rows other keys.
+  @Test func rowsInAnotherTableAreRefused() throws {
+    let app = try CoreDataApp("Notes.sqlite")
+    #expect(try app.counts() == ["imported": 9])
+    try app.change(
+      """
+      CREATE TABLE ZBASE (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZUNIQUEIDENTIFIER VARCHAR, ZDATA BLOB,
+      ZTEXT VARCHAR);
+      INSERT INTO ZBASE (Z_ENT, Z_OPT, ZTEXT) SELECT Z_ENT, Z_OPT, ZTEXT FROM ZIDMTAG;
+      INSERT INTO ZBASE (Z_ENT, Z_OPT, ZUNIQUEIDENTIFIER, ZDATA)
+      SELECT Z_ENT, Z_OPT, ZUNIQUEIDENTIFIER, ZDATA FROM ZIDMMEDIAFILE;
+      DROP TABLE ZIDMTAG; DROP TABLE ZIDMMEDIAFILE; DELETE FROM Z_2TAGS; UPDATE ZIDMNOTE SET ZIMAGEFILE = NULL;
+      INSERT INTO Z_PRIMARYKEY VALUES (4, 'Base', 0, 5); UPDATE Z_PRIMARYKEY SET Z_SUPER = 4 WHERE Z_ENT IN (1, 3)
+      """)
+    let refused = try app.run("--delete")
+    #expect(refused.status == 2 && refused.output.isEmpty)
+    #expect(
+      refused.errors.contains(
+        "the app has moved the rows of IDMMediaFile and IDMTag to Base, where they have other keys"),
+      "\(refused.errors)")
+    #expect(try ["IDMNote", "IDMMediaFile", "IDMTag"].map { try app.count($0) } == ["4\n", "2\n", "3\n"])
+    #expect(app.daemon.stop() == 0)
+  }
 }

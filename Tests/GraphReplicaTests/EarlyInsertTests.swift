@@ -57,7 +57,7 @@ import Testing
     #expect(script.context.save() == nil)
   }
 
-  /// The object that nobody holds any more is found through the saves that wait.
+  /// The program has released the object. The saves that wait refer to it.
   @Test func releasedObjectIsFoundThroughItsSaves() throws {
     let script = try ReplicaTranscript()
     _ = try ReplicaTests.following(script, [script.image(4, 1)])

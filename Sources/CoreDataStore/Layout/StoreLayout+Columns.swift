@@ -13,7 +13,9 @@ extension StoreLayout {
     }
     let base = columnName(property)
     guard let first = columns.firstIndex(of: base) else {
-      remark(name(property), "the store has no column \(base) of this property", 0)
+      remark(
+        name(property),
+        names.isLeftOut(property) ? "--rename leaves it out" : "the store has no column \(base) of this property", 0)
       return nil
     }
     if let reason = unclearName(property) {
@@ -33,9 +35,11 @@ extension StoreLayout {
           + "column with --rename", 0)
       return nil
     }
-    let possible = names.isGiven(property) ? [base] : numberedColumns(base, table)
+    let isGiven = names.isGiven(property)
+    let possible = isGiven ? [base] : numberedColumns(base, table)
     let owners = namesakes(of: property, table)
     var column = base
+    if isGiven { try decide(column, of: property, stored) }
     if possible.count > 1 || owners.count > 1 {
       if let decided = try decidedColumn(of: property, stored, possible) {
         column = decided
@@ -66,7 +70,9 @@ extension StoreLayout {
     let taken = Set(
       entities.compactMap { names.entity($0.name) }.flatMap { entity in
         entity.properties.filter { !$0.isToMany }.map { columnName($0) }
-      })
+      }
+    )
+    .union(entities.flatMap { cachedColumns(of: $0) })
     var number = 1
     while file.tables[table].columns.contains("\(base)\(number)") {
       if !taken.contains("\(base)\(number)") { found.append("\(base)\(number)") }

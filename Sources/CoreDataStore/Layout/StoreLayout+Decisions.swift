@@ -115,8 +115,13 @@ extension StoreLayout {
 
   /// Whether an entity of the store's own model has or inherits the property of a column.
   private func declares(_ stored: CoreDataFile.StoredEntity, _ column: String) -> Bool {
-    guard let entity = file.model?.entity(stored.name) else { return false }
-    return entity.attributes.contains { "Z" + $0.name.uppercased() == column }
-      || entity.relationships.contains { "Z" + $0.name.uppercased() == column }
+    cachedColumns(of: stored).contains(column)
+  }
+
+  /// The columns of the properties that an entity of the store's own model has or inherits, without the numbers of
+  /// siblings.
+  func cachedColumns(of stored: CoreDataFile.StoredEntity) -> [String] {
+    guard let entity = file.model?.entity(stored.name) else { return [] }
+    return (entity.attributes.map(\.name) + entity.relationships.map(\.name)).map { "Z" + $0.uppercased() }
   }
 }

@@ -27,6 +27,8 @@ extension StoreLayout {
       let target = property.relationship.flatMap({ stored($0.destination) })?.table
     else { return nil }
     for column in [columnName(property)] + formerColumns(of: property, table) {
+      // A property that is no to-many may have had this name before, and then has the column.
+      if isColumn(column, ofOtherThan: property, table) { continue }
       // The column of an attribute has another type.
       guard let place = file.tables[table].columns.firstIndex(of: column),
         file.tables[table].types[place].uppercased() == "INTEGER", canHaveKeys(column, owner, target: target)
@@ -34,6 +36,15 @@ extension StoreLayout {
       return Join(table: file.tables[table].name, owner: "Z_PK", member: column, order: nil, isReflexive: false)
     }
     return nil
+  }
+
+  /// Whether another property of the same objects has a column.
+  private func isColumn(_ column: String, ofOtherThan property: Property, _ table: Int) -> Bool {
+    let entities = file.entities.filter { $0.table == table }.compactMap { names.entity($0.name) }
+    return entities.contains { entity in
+      entity.property(property.number) != nil
+        && entity.properties.contains { $0.number != property.number && !$0.isToMany && columnName($0) == column }
+    }
   }
 
   /// The columns of the names that a property had in earlier versions, without those that other properties have or had.

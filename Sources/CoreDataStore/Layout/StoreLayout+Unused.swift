@@ -61,6 +61,28 @@ extension StoreLayout {
     }
   }
 
+  /// Reports the members of rows whose entity does not have the relationship in the model.
+  mutating func addUnusedMembers() throws {
+    for list in lists {
+      let known = columns.filter { !$0.value.entity.isAbstract }
+      let others = known.keys.filter { known[$0]?.entity.property(list.property.number) == nil }.sorted()
+      if others.isEmpty { continue }
+      let rows = try file.database.statement(
+        "WITH pairs(owner, member) AS (\(list.sql)) SELECT owners.Z_ENT, count(*) FROM pairs "
+          + "JOIN \(quoted(list.ownerTable)) AS owners ON owners.Z_PK = pairs.owner "
+          + "WHERE owners.Z_ENT IN (\(others.map(String.init).joined(separator: ", "))) GROUP BY 1 ORDER BY 1")
+      while try rows.step() {
+        guard case .integer(let count) = rows.value(1), let stored = rows.integer(0).flatMap({ file.entity($0) }) else {
+          continue
+        }
+        remark(
+          "\(stored.name).\(list.property.name)",
+          "the model \(model.name) has this relationship in other entities only than the store: its members are not taken",
+          Int(count))
+      }
+    }
+  }
+
   /// Whether a column belongs to Core Data: `Z_PK` and its like, an order, and the entity of a reference, `Z6_PARENT`.
   /// An attribute may be called `_rev`.
   private func isBookkeeping(_ column: String) -> Bool {

@@ -135,6 +135,7 @@ package struct StoreLayout {
     try addMissingLog()
     try addUnusedTables()
     try addUnusedColumns()
+    try addUnusedMembers()
     try addUnusedOrders()
   }
 
@@ -199,7 +200,28 @@ package struct StoreLayout {
       case .relationship: continue
       }
     }
+    leaveOutShared(&columns, table)
     self.columns[stored.number] = columns
+  }
+
+  /// Leaves out the properties that would have the values of one column: at most one of them had it in the store.
+  private mutating func leaveOutShared(_ columns: inout EntityColumns, _ table: Int) {
+    let all =
+      columns.attributes.map { (column: $0.column, property: $0.property) }
+      + columns.references.map { (column: $0.column, property: $0.property) }
+    for (column, parts) in Dictionary(grouping: all, by: \.column).sorted(by: { $0.key < $1.key }) where parts.count > 1
+    {
+      columns.attributes.removeAll { $0.column == column }
+      columns.references.removeAll { $0.column == column }
+      let base = file.tables[table].columns[column]
+      for part in parts {
+        let others = parts.filter { $0.property.number != part.property.number }.map { name($0.property) }
+        remark(
+          name(part.property),
+          "whether \(base) is its column is not clear: it can also be that of \(others.joined(separator: " and ")); name "
+            + "its column with --rename", 0)
+      }
+    }
   }
 
   /// Whether the values of a column are taken. The graph computes derived and assigned ones; a time of creation or of

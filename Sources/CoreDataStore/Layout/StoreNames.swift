@@ -159,6 +159,9 @@ struct StoreNames {
   /// Whether the caller gave the name of a property in the store.
   func isGiven(_ property: Property) -> Bool { givenProperties.contains(property.number) }
 
+  /// Whether the caller said that the store does not have a property.
+  func isLeftOut(_ property: Property) -> Bool { properties[property.number] == Self.none }
+
   /// The properties with which a property may have exchanged its name since the version of the store.
   func exchangeable(_ property: Property) -> [PropertyNumber] { exchangeable[property.number, default: []] }
 

@@ -106,6 +106,12 @@ package final class SourceReader {
     file.tables.firstIndex { $0.root == root }.map { StoreLayout.RowKey(table: $0, key: key) }
   }
 
+  /// The entities of the model whose rows are in the table of a root entity.
+  package func entities(in root: String) -> [Entity] {
+    guard let table = file.tables.firstIndex(where: { $0.root == root }) else { return [] }
+    return file.entities.filter { $0.table == table }.compactMap { layout.entity($0.name) }
+  }
+
   /// The root entities of the store's tables.
   package var roots: [String] { file.tables.map(\.root) }
 

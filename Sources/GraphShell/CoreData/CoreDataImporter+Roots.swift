@@ -8,13 +8,17 @@ extension CoreDataImporter {
   /// Objects keep their ids in a migration. So the objects of the mapping show what an entity is called now, however
   /// often it was renamed since the last import.
   /// - Parameter present: the objects that the user sees, with their entities.
-  /// - Throws: `Refusal` if the user sees too little to know whether an entity is new.
+  /// - Throws: `Refusal` if the user sees too little to know whether an entity is new; `ProgramRefusal` if the app has
+  ///   moved rows to another table.
   func nameRoots(_ present: [UniqueID: EntityNumber]) throws {
     var entities = [String: Set<EntityNumber>]()
+    var held = [String: Set<EntityNumber>]()
     for (key, known) in mapping.mapping.rows {
       guard let number = present[known.id], let entity = shell.model.entity(number) else { continue }
       entities[key.root, default: []].insert(entity.root)
+      held[key.root, default: []].insert(number)
     }
+    try checkTables(held)
     let holders = entities.mapValues { numbers in
       reader.roots.filter { name in reader.entity(name).map { numbers.contains($0.root) } == true }
     }
@@ -25,6 +29,27 @@ extension CoreDataImporter {
     try mapping.record(lines)
     changes.roots = mapping.mapping.roots
     if shell.seesPart { try checkNewRoots(Set(entities.keys)) }
+  }
+
+  /// Refuses a store in which the rows of a table of the last import are in several, or those of several in one. An app
+  /// that gives entities a common parent, or separates them, gives their rows other keys.
+  /// - Parameter held: the entities of the objects with a name in the keys.
+  private func checkTables(_ held: [String: Set<EntityNumber>]) throws {
+    let tables = reader.roots.map { (root: $0, entities: Set(reader.entities(in: $0).map(\.number))) }
+    func refuse(_ former: [String], _ present: [String]) -> ProgramRefusal {
+      ProgramRefusal(
+        "the app has moved the rows of \(former.joined(separator: " and ")) to \(present.joined(separator: " and ")), where "
+          + "they have other keys, so the mapping \(mapping.path) does not show which object a row has; import into an empty "
+          + "graph with another --mapping")
+    }
+    for table in tables {
+      let former = held.filter { !$0.value.isDisjoint(with: table.entities) }.keys.sorted()
+      if former.count > 1 { throw refuse(former, [table.root]) }
+    }
+    for (root, entities) in held.sorted(by: { $0.key < $1.key }) {
+      let present = tables.filter { !$0.entities.isDisjoint(with: entities) }.map(\.root)
+      if present.count > 1 { throw refuse([root], present) }
+    }
   }
 
   /// Refuses to take rows as new that may be those of an entity which the user does not see.
