@@ -3,8 +3,8 @@ import Testing
 
 @testable import CoreDataStore
 
-/// Properties that an app has moved to other entities, or dropped, since the version of the store. Nothing is lost without
-/// a remark, and no value is read as that of another property.
+/// Properties that an app has moved to other entities, or dropped, since the version of the store. A remark names each
+/// loss, and no value is read as that of another property.
 @Suite struct MovedPropertiesTests {
   /// A subentity of notes, whose only row is the first note.
   private func fixture(

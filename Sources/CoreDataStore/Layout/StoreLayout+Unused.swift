@@ -70,7 +70,8 @@ extension StoreLayout {
       let rows = try file.database.statement(
         "WITH pairs(owner, member) AS (\(list.sql)) SELECT owners.Z_ENT, count(*) FROM pairs "
           + "JOIN \(quoted(list.ownerTable)) AS owners ON owners.Z_PK = pairs.owner "
-          + "WHERE owners.Z_ENT IN (\(others.map(String.init).joined(separator: ", "))) GROUP BY 1 ORDER BY 1")
+          + "WHERE member IS NOT NULL AND owners.Z_ENT IN (\(others.map(String.init).joined(separator: ", "))) GROUP BY 1 ORDER BY 1"
+      )
       while try rows.step() {
         guard case .integer(let count) = rows.value(1), let stored = rows.integer(0).flatMap({ file.entity($0) }) else {
           continue
