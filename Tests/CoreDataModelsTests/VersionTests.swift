@@ -66,6 +66,38 @@ import Testing
     #expect(sentences(conversion, "B", "id_").last == "Called \"id\" in Core Data.")
   }
 
+  /// A migration keeps no objects of an entity with a new parent, and no values of a text that becomes a boolean. The
+  /// store of the version before has them under the earlier names.
+  @Test func namesOfPartsThatAMigrationDoesNotKeepAreStated() throws {
+    let names = attribute("x", "String") + attribute("y", "String")
+    let swapped = attribute("x", "String", " elementID=\"y\"") + attribute("y", "String", " elementID=\"x\"")
+    let conversion = try convert(
+      entity("A", names),
+      entity("Base", attribute("z", "String")) + entity("A", swapped, " parentEntity=\"Base\""))
+    #expect(sentences(conversion, "A", "x").last == "Called \"x\" in Core Data, earlier \"y\".")
+    #expect(sentences(conversion, "A", "y").last == "Called \"y\" in Core Data, earlier \"x\".")
+    let types = try convert(
+      entity("A", attribute("code", "String")), entity("A", attribute("size", "Boolean", " elementID=\"code\"")))
+    #expect(sentences(types, "A", "size") == [nil, "Called \"size\" in Core Data, earlier \"code\"."])
+  }
+
+  /// A new part with the earlier name of one that a migration does not keep is not its successor.
+  @Test func newPartDoesNotTakeTheValuesOfAnother() throws {
+    let properties = try convert(
+      entity("A", attribute("code", "String")),
+      entity("A", attribute("size", "Boolean", " elementID=\"code\"") + attribute("code", "String")))
+    let ofProperties = try steps(properties)
+    #expect(!ofProperties.contains { $0.contains("was called") }, "\(ofProperties)")
+    #expect(properties.versions[1].model.entity(named: "A")?.property(named: "code")?.renamed == nil)
+    let entities = try convert(
+      entity("Folder", attribute("title", "String")),
+      entity("Base") + entity("Note", attribute("title", "String"), " elementID=\"Folder\" parentEntity=\"Base\"")
+        + entity("Folder", attribute("title", "String")))
+    let ofEntities = try steps(entities)
+    #expect(!ofEntities.contains { $0.contains("was called") }, "\(ofEntities)")
+    #expect(entities.versions[1].model.entity(named: "Folder")?.renamed == nil)
+  }
+
   /// The earlier version has other names in its model file, and its store has those of the app.
   @Test func namesOfSeparatedPartsAreStated() throws {
     let conversion = try convert(

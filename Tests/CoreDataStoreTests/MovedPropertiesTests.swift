@@ -125,6 +125,16 @@ import Testing
     #expect(try values(given) == [.null])
     fixture.names = [:]
     #expect(try values(fixture.read(earlier: given.layout.decisions)) == [.null])
+    // Any other name, too, unless the caller gives another one.
+    fixture.names = ["Country.size": "numericISO3166Code"]
+    let other = try fixture.read(earlier: given.layout.decisions)
+    let codes = try values(other)
+    #expect(codes.count > 2)
+    fixture.names = [:]
+    #expect(try values(fixture.read(earlier: other.layout.decisions)) == codes)
+    // The app has migrated its store.
+    try fixture.execute("UPDATE Z_METADATA SET Z_PLIST = NULL")
+    #expect(try values(fixture.read(earlier: other.layout.decisions)) == values(fixture.read()))
   }
 
   @Test func propertyThatTheCallerLeavesOutIsNotSearchedFor() throws {

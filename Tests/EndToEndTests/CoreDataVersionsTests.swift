@@ -303,4 +303,40 @@ import Testing
     #expect(try ["IDMNote", "IDMMediaFile", "IDMTag"].map { try app.count($0) } == ["4\n", "2\n", "3\n"])
     #expect(app.daemon.stop() == 0)
   }
+
+  /// One of the entities had no rows at the first import.
+  @Test func rowsWithKeysOfOtherEntitiesAreRefused() throws {
+    let app = try CoreDataApp("Notes.sqlite")
+    try app.change("DELETE FROM ZIDMMEDIAFILE; UPDATE ZIDMNOTE SET ZIMAGEFILE = NULL")
+    #expect(try app.counts() == ["imported": 7])
+    try app.change(
+      """
+      CREATE TABLE ZBASE (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZUNIQUEIDENTIFIER VARCHAR, ZDATA BLOB,
+      ZTEXT VARCHAR);
+      INSERT INTO ZBASE (Z_ENT, Z_OPT, ZUNIQUEIDENTIFIER) VALUES (1, 1, 'media-new');
+      INSERT INTO ZBASE (Z_ENT, Z_OPT, ZTEXT) SELECT Z_ENT, Z_OPT, ZTEXT FROM ZIDMTAG;
+      DROP TABLE ZIDMTAG; DROP TABLE ZIDMMEDIAFILE; DELETE FROM Z_2TAGS;
+      INSERT INTO Z_PRIMARYKEY VALUES (4, 'Base', 0, 5); UPDATE Z_PRIMARYKEY SET Z_SUPER = 4 WHERE Z_ENT IN (1, 3);
+      UPDATE ZBASE SET Z_PK = Z_PK + 10; UPDATE ZBASE SET Z_PK = 1 WHERE Z_PK = 11
+      """)
+    let refused = try app.run("--delete")
+    #expect(refused.status == 2 && refused.output.isEmpty)
+    #expect(refused.errors.contains("Base 1 has become a row of IDMMediaFile"), "\(refused.errors)")
+    #expect(try ["IDMNote", "IDMMediaFile", "IDMTag"].map { try app.count($0) } == ["4\n", "0\n", "3\n"])
+    #expect(app.daemon.stop() == 0)
+  }
+
+  /// The rows of a table are found by its subentities, if the app has renamed its root before the graph's model.
+  @Test func renamedRootWithASubentityIsFound() throws {
+    let app = try CoreDataApp("Moody.moody")
+    let first = try app.counts()
+    try app.change(
+      """
+      ALTER TABLE ZGEOGRAPHICREGION RENAME TO ZREGION;
+      UPDATE Z_PRIMARYKEY SET Z_NAME = 'Region' WHERE Z_NAME = 'GeographicRegion'
+      """)
+    let second = try app.counts()
+    #expect(second["imported"] == nil && second["kept"] == nil, "\(first), then \(second)")
+    #expect(app.daemon.stop() == 0)
+  }
 }

@@ -44,9 +44,9 @@ private struct NameLine {
   }
 
   /// The names in the app; nil if the part has the same name there in all versions.
-  /// - Parameter older: the names before those of the line.
-  func appNames(besides older: [String] = []) -> AppNames? {
-    let names = AppNames(parts.map(\.source) + older)
+  /// - Parameter all: the names, the present one first.
+  func appNames(_ all: [String]) -> AppNames? {
+    let names = AppNames(all)
     return names.names == [parts[0].name] ? nil : names
   }
 }
@@ -61,7 +61,8 @@ extension VersionLinker {
     for entity in drafts[index].entities {
       let line = line(of: entity, index)
       earlier.entities[entity.source] = line.earlierName(taken)
-      earlier.app[entity.source] = line.appNames(besides: separatedNames(of: entity.source, index))
+      earlier.app[entity.source] = line.appNames(
+        chain(ofEntity: entity.source, from: index, through: appLinks).map(\.source))
       addProperties(of: entity, index, to: &earlier)
     }
     return earlier
@@ -86,7 +87,7 @@ extension VersionLinker {
       earlier.properties[part] = isStated ? name : nil
       // The app does not have an added inverse.
       if !property.isAdded {
-        earlier.app[part] = line.appNames(besides: movedNames(ofProperty: property.source, of: entity.source, index))
+        earlier.app[part] = line.appNames(appNames(ofProperty: property.source, of: entity.source, index))
       }
     }
   }
@@ -107,7 +108,8 @@ extension VersionLinker {
         let line = line(of: member.source, owner: composite.owner, index)
         let name = line.earlierName(taken, isRepeated: isStated && hasOneName(composite, index))
         earlier.members[part] = isStated ? name : nil
-        earlier.app[part] = line.appNames()
+        let parts = chain(ofProperty: member.source, of: composite.owner, from: index, through: appLinks)
+        earlier.app[part] = line.appNames(parts.map(\.source))
       }
     }
   }
@@ -145,20 +147,20 @@ extension VersionLinker {
 
   // MARK: - Predecessors
 
-  /// The names in the app of an entity whose objects a migration does not keep, in the versions before its line.
-  private func separatedNames(of source: String, _ index: Int) -> [String] {
-    guard let first = chain(ofEntity: source, from: index).last, let before = separatedPredecessor(of: first) else {
-      return []
-    }
-    return chain(ofEntity: before, from: first.index - 1).map(\.source) + separatedNames(of: before, first.index - 1)
+  /// The names of a property in the app, also those that it had as one of a parent or of subentities, newest first.
+  private func appNames(ofProperty source: String, of entity: String, _ index: Int) -> [String] {
+    let parts = chain(ofProperty: source, of: entity, from: index, through: appLinks)
+    guard let first = parts.last else { preconditionFailure("a line begins with the part itself") }
+    return parts.map(\.source) + movedNames(before: first)
   }
 
-  /// The names in the app that a property had as one of a parent or of subentities, in the versions before its line.
-  private func movedNames(ofProperty source: String, of entity: String, _ index: Int) -> [String] {
-    guard let first = chain(ofProperty: source, of: entity, from: index).last, first.index > 0 else { return [] }
+  /// The names in the app that a property had as one of a parent or of subentities.
+  /// - Parameter first: the oldest part of its line.
+  private func movedNames(before first: (index: Int, entity: String, source: String)) -> [String] {
+    guard first.index > 0 else { return [] }
     let (old, new) = (drafts[first.index - 1], drafts[first.index])
     guard let owner = new.entity(first.entity) else { return [] }
-    let links = links[first.index]
+    let links = appLinks[first.index]
     var moved = [(entity: String, source: String)]()
     if let attribute = owner.attributes.first(where: { $0.source == first.source }) {
       if let before = links.parentAttribute(before: attribute, of: owner, from: old, to: new) {
@@ -173,10 +175,7 @@ extension VersionLinker {
         (entity: $0.entity.source, source: $0.relationship.source)
       }
     }
-    return moved.flatMap { part in
-      let parts = chain(ofProperty: part.source, of: part.entity, from: first.index - 1)
-      return parts.map(\.source) + movedNames(ofProperty: part.source, of: part.entity, first.index - 1)
-    }
+    return moved.flatMap { appNames(ofProperty: $0.source, of: $0.entity, first.index - 1) }
   }
 
   private func line(of entity: EntityDraft, _ index: Int) -> NameLine {

@@ -12,6 +12,8 @@ struct VersionLinker {
   var names: NameTable
   /// The links of each version to the one before; those of the first are empty.
   private(set) var links: [VersionLinks]
+  /// The same with the predecessors in the app, whose values a migration does not always keep.
+  private(set) var appLinks: [VersionLinks]
   /// By version, the parts that have no predecessor although an earlier part has the same name.
   private var separated: [Set<String>]
 
@@ -19,6 +21,7 @@ struct VersionLinker {
     precondition(!drafts.isEmpty && drafts.count == logs.count, "each version has a log")
     (self.drafts, self.logs, self.names) = (drafts, logs, names)
     links = drafts.map { _ in VersionLinks() }
+    appLinks = links
     separated = drafts.map { _ in [] }
   }
 
@@ -27,6 +30,9 @@ struct VersionLinker {
   mutating func run() throws(CoreDataModelError) -> [(text: String, model: Model)] {
     reportIdentifiers(of: 0)
     for index in drafts.indices.dropFirst() { try link(index) }
+    for index in drafts.indices.dropFirst() {
+      appLinks[index] = VersionMatcher(old: drafts[index - 1], new: drafts[index], separated: []).links()
+    }
     var files = [(text: String, model: Model)]()
     for index in drafts.indices {
       var file = try load(index)
@@ -168,7 +174,11 @@ struct VersionLinker {
   }
 
   /// An entity and its predecessors, newest first.
-  func chain(ofEntity source: String, from index: Int) -> [(index: Int, source: String)] {
+  /// - Parameter predecessors: those that are meant; nil for the ones whose objects a migration keeps.
+  func chain(
+    ofEntity source: String, from index: Int, through predecessors: [VersionLinks]? = nil
+  ) -> [(index: Int, source: String)] {
+    let links = predecessors ?? self.links
     var chain = [(index: index, source: source)]
     while let last = chain.last, let before = links[last.index].entities[last.source] {
       chain.append((last.index - 1, before))
@@ -176,21 +186,14 @@ struct VersionLinker {
     return chain
   }
 
-  /// The entity of the version before that an entity has been, although a migration does not keep its objects; nil if
-  /// it is new or linked.
-  func separatedPredecessor(of entity: (index: Int, source: String)) -> String? {
-    guard separated[entity.index].contains(entity.source) else { return nil }
-    let matcher = VersionMatcher(old: drafts[entity.index - 1], new: drafts[entity.index], separated: [])
-    guard let before = matcher.links().entities[entity.source] else { return nil }
-    // Another entity may have become the successor.
-    return links[entity.index].entities.values.contains(before) ? nil : before
-  }
-
   /// A property and its predecessors, newest first.
-  /// - Parameter entity: the entity, or ``CompositeDraft/owner`` for a member.
+  /// - Parameters:
+  ///   - entity: the entity, or ``CompositeDraft/owner`` for a member.
+  ///   - predecessors: those that are meant; nil for the ones whose values a migration keeps.
   func chain(
-    ofProperty source: String, of entity: String, from index: Int
+    ofProperty source: String, of entity: String, from index: Int, through predecessors: [VersionLinks]? = nil
   ) -> [(index: Int, entity: String, source: String)] {
+    let links = predecessors ?? self.links
     var chain = [(index: index, entity: entity, source: source)]
     while let last = chain.last, let owner = links[last.index].entities[last.entity],
       let before = links[last.index].properties["\(last.entity).\(last.source)"]

@@ -3,7 +3,8 @@
 struct VersionMatcher {
   let old: VersionDraft
   let new: VersionDraft
-  /// Parts whose predecessors are not to be used, as `Entity`, `Entity.property` and ``CompositeDraft/part(_:)``.
+  /// Parts that are to have no predecessor, as `Entity`, `Entity.property` and ``CompositeDraft/part(_:)``. No other
+  /// part has theirs instead.
   let separated: Set<String>
 
   private struct Part {
@@ -14,13 +15,15 @@ struct VersionMatcher {
   func links() -> VersionLinks {
     var links = VersionLinks()
     links.entities = match(
-      new.entities.map { Part(source: $0.source, identifier: $0.identifier) }.filter { !separated.contains($0.source) },
-      old.entities.map { Part(source: $0.source, identifier: $0.identifier) })
+      new.entities.map { Part(source: $0.source, identifier: $0.identifier) },
+      old.entities.map { Part(source: $0.source, identifier: $0.identifier) }
+    ).filter { !separated.contains($0.key) }
     for entity in new.entities {
       guard let before = links.entities[entity.source].flatMap({ old.entity($0) }) else { continue }
-      let matches = match(
-        parts(of: entity).filter { !separated.contains("\(entity.source).\($0.source)") }, parts(of: before))
-      for (property, earlier) in matches { links.properties["\(entity.source).\(property)"] = earlier }
+      for (property, earlier) in match(parts(of: entity), parts(of: before)) {
+        let part = "\(entity.source).\(property)"
+        if !separated.contains(part) { links.properties[part] = earlier }
+      }
     }
     matchAddedInverses(&links)
     matchComposites(&links)
@@ -35,10 +38,10 @@ struct VersionMatcher {
       guard let name = matches[composite.source], let before = old.composites.first(where: { $0.source == name })
       else { continue }
       links.entities[composite.owner] = before.owner
-      let members = match(
-        composite.attributes.filter { !separated.contains(composite.part($0.source)) }.map(Self.part),
-        before.attributes.map(Self.part))
-      for (member, earlier) in members { links.properties[composite.part(member)] = earlier }
+      for (member, earlier) in match(composite.attributes.map(Self.part), before.attributes.map(Self.part)) {
+        let part = composite.part(member)
+        if !separated.contains(part) { links.properties[part] = earlier }
+      }
     }
   }
 

@@ -35,11 +35,9 @@ extension StoreLayout {
           + "column with --rename", 0)
       return nil
     }
-    let isGiven = names.isGiven(property)
-    let possible = isGiven ? [base] : numberedColumns(base, table)
+    let possible = names.isGiven(property) ? [base] : numberedColumns(base, table)
     let owners = namesakes(of: property, table)
     var column = base
-    if isGiven { try decide(column, of: property, stored) }
     if possible.count > 1 || owners.count > 1 {
       if let decided = try decidedColumn(of: property, stored, possible) {
         column = decided

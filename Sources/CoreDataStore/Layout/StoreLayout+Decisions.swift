@@ -8,7 +8,9 @@ extension StoreLayout {
     package var tags = [String: Bool]()
     /// The columns of properties that siblings have, too, by `Entity.property`: the entity has its name in the store.
     package var columns = [String: String]()
-    /// The version of the store that has these columns; 0 for none.
+    /// The names in the store that the caller has given, by `Entity` or `Entity.property`.
+    package var names = [String: String]()
+    /// The version of the store that has these columns and names; 0 for none.
     package var version: UInt64 = 0
 
     package init() {}
@@ -28,6 +30,27 @@ extension StoreLayout {
       other.number != property.number && earlierNames(of: other).contains(property.name) && decided(other.name) == nil
     }
     return isOfOther ? nil : own
+  }
+
+  /// The names that the caller gives, and those of earlier imports of this version of the store.
+  static func givenNames(
+    _ names: [String: String], _ earlier: Decisions, _ file: CoreDataFile, _ model: Model
+  ) throws -> [String: String] {
+    guard !earlier.names.isEmpty, try earlier.version == file.versionChecksum() else { return names }
+    // The graph may have migrated.
+    let kept = earlier.names.filter {
+      model.entity(named: $0.key) != nil || StoreNames.property($0.key, in: model) != nil
+    }
+    return kept.merging(names) { _, new in new }
+  }
+
+  /// Keeps the given names for later imports that the store has, and the parts that it does not have.
+  mutating func keepNames(_ given: [String: String]) throws {
+    decisions.names = given.filter { part, name in
+      if name == StoreNames.none { return true }
+      return StoreNames.property(part, in: model).map(names.isGiven) ?? file.entities.contains { $0.name == name }
+    }
+    if !decisions.names.isEmpty { decisions.version = try file.versionChecksum() }
   }
 
   /// The names that properties had in earlier versions. A property may have changed its name several times since the

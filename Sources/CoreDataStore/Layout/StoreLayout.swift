@@ -108,8 +108,10 @@ package struct StoreLayout {
   ) throws {
     (self.file, self.model, self.untagged, self.tagged) = (file, model, untagged, tagged)
     self.earlier = earlier
-    let found = try StoreNames(file, model, given: names)
+    let given = try Self.givenNames(names, earlier, file, model)
+    let found = try StoreNames(file, model, given: given)
     (self.names, formerNames) = (found, Self.formerNames(of: model, found))
+    try keepNames(given)
     try checkTags()
     usedColumns = file.tables.map { _ in [] }
     var isFound = false

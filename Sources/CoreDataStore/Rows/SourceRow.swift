@@ -95,6 +95,23 @@ package final class SourceReader {
     return keys
   }
 
+  /// The first row for which `isMatch` is true, with its entity in the model; rows without one are left out.
+  package func firstRow(
+    where isMatch: (StoreLayout.RowKey, Entity) -> Bool
+  ) throws -> (key: StoreLayout.RowKey, entity: Entity)? {
+    for (index, table) in file.tables.enumerated() {
+      let rows = try file.database.statement("SELECT Z_PK, Z_ENT FROM \(StoreDatabase.quoted(table.name)) ORDER BY 1")
+      while try rows.step() {
+        guard let number = rows.integer(0), let entity = rows.integer(1).flatMap({ layout.columns[$0]?.entity }) else {
+          continue
+        }
+        let key = StoreLayout.RowKey(table: index, key: number)
+        if isMatch(key, entity) { return (key, entity) }
+      }
+    }
+    return nil
+  }
+
   /// The name of a row in messages: its root entity and its primary key.
   package func name(_ key: StoreLayout.RowKey) -> String { "\(file.tables[key.table].root) \(key.key)" }
 

@@ -11,16 +11,15 @@ extension CoreDataImporter {
   /// - Throws: `Refusal` if the user sees too little to know whether an entity is new; `ProgramRefusal` if the app has
   ///   moved rows to another table.
   func nameRoots(_ present: [UniqueID: EntityNumber]) throws {
-    var entities = [String: Set<EntityNumber>]()
     var held = [String: Set<EntityNumber>]()
     for (key, known) in mapping.mapping.rows {
-      guard let number = present[known.id], let entity = shell.model.entity(number) else { continue }
-      entities[key.root, default: []].insert(entity.root)
-      held[key.root, default: []].insert(number)
+      if let number = present[known.id] { held[key.root, default: []].insert(number) }
     }
     try checkTables(held)
-    let holders = entities.mapValues { numbers in
-      reader.roots.filter { name in reader.entity(name).map { numbers.contains($0.root) } == true }
+    // The app may have renamed the root entity, and not the others of its table.
+    let tables = reader.roots.map { (root: $0, entities: Set(reader.entities(in: $0).map(\.number))) }
+    let holders = held.mapValues { entities in
+      tables.filter { !$0.entities.isDisjoint(with: entities) }.map(\.root)
     }
     // The app may have renamed an entity before the model, or after it.
     let lines = mapping.mapping.rootLines(reader.roots, holders: holders) { name in
@@ -28,7 +27,25 @@ extension CoreDataImporter {
     }
     try mapping.record(lines)
     changes.roots = mapping.mapping.roots
-    if shell.seesPart { try checkNewRoots(Set(entities.keys)) }
+    if shell.seesPart { try checkNewRoots(Set(held.keys)) }
+    try checkEntities(present)
+  }
+
+  /// Refuses a store in which a row of the mapping has another entity than its object. Rows and objects keep their
+  /// entities, so the app has given its rows other keys.
+  private func checkEntities(_ present: [UniqueID: EntityNumber]) throws {
+    let mistake = try reader.firstRow { key, entity in
+      guard let known = mapping.mapping.rows[changes.mappingKey(key)], let number = present[known.id] else {
+        return false
+      }
+      return number != entity.number
+    }
+    if let mistake {
+      throw ProgramRefusal(
+        "\(reader.name(mistake.key)) has become a row of \(mistake.entity.name), so the app has given its rows other keys, and "
+          + "the mapping \(mapping.path) does not show which object a row has; import into an empty graph with another "
+          + "--mapping")
+    }
   }
 
   /// Refuses a store in which the rows of a table of the last import are in several, or those of several in one. An app

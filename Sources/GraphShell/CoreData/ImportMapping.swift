@@ -299,12 +299,14 @@ extension StoreLayout.Decisions {
       .init("tags", .object(tags.sorted { $0.key < $1.key }.map { JSON.Member($0.key, .bool($0.value)) })),
       .init("version", .string(String(version, radix: 16))),
       .init("columns", .object(columns.sorted { $0.key < $1.key }.map { JSON.Member($0.key, .string($0.value)) })),
+      .init("names", .object(names.sorted { $0.key < $1.key }.map { JSON.Member($0.key, .string($0.value)) })),
     ])
   }
 
   fileprivate init?(_ json: JSON) {
     self.init()
     guard let tags = json["tags"]?.members, let columns = json["columns"]?.members,
+      let names = json["names"]?.members,
       let version = json["version"]?.stringValue.flatMap({ UInt64($0, radix: 16) })
     else { return nil }
     self.version = version
@@ -315,6 +317,10 @@ extension StoreLayout.Decisions {
     for column in columns {
       guard let name = column.value.stringValue else { return nil }
       self.columns[column.name] = name
+    }
+    for part in names {
+      guard let name = part.value.stringValue else { return nil }
+      self.names[part.name] = name
     }
   }
 }
