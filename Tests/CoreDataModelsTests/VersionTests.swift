@@ -81,6 +81,16 @@ import Testing
     #expect(sentences(types, "A", "size") == [nil, "Called \"size\" in Core Data, earlier \"code\"."])
   }
 
+  /// The mapping of an import finds the values of a property by its name, which another one has now.
+  @Test func earlierNameOfAPropertyThatAnotherOneHasNowIsNotRepeated() throws {
+    let conversion = try convert(
+      entity("A", attribute("books", "String") + attribute("mags", "String")),
+      entity("A", attribute("works", "String", " elementID=\"books\"") + attribute("mags", "String")),
+      entity("A", attribute("works", "String") + attribute("books", "String", " elementID=\"mags\"")))
+    let newest = conversion.versions[2].model.entity(named: "A")
+    #expect(newest?.property(named: "works")?.renamed == nil && newest?.property(named: "books")?.renamed == "mags")
+  }
+
   /// A new part with the earlier name of one that a migration does not keep is not its successor.
   @Test func newPartDoesNotTakeTheValuesOfAnother() throws {
     let properties = try convert(
@@ -150,11 +160,11 @@ import Testing
     #expect(conversion.lines == [])
   }
 
-  /// A migration would take the other part for the predecessor.
+  /// A migration would take the other part for the predecessor, and so would the mapping of an import.
   @Test func earlierNameThatAnotherPartHasIsNotRepeated() throws {
     let both = entity("A") + entity("B", "", " elementID=\"A\"")
     let conversion = try convert(entity("A"), entity("B", "", " elementID=\"A\""), both, both, current: "App 4")
-    #expect(conversion.versions.map { $0.model.entity(named: "B")?.renamed } == [nil, "A", "A", nil])
+    #expect(conversion.versions.map { $0.model.entity(named: "B")?.renamed } == [nil, "A", nil, nil])
     #expect(try steps(conversion, to: 3) == ["A is new"])
     #expect(try steps(conversion, to: 4) == [])
     #expect(sentences(conversion, "B").last == "Called \"B\" in Core Data, earlier \"A\".")

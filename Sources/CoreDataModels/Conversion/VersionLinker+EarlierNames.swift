@@ -35,7 +35,7 @@ private struct NameLine {
 
   /// The last different name; nil if there is none, or if it can't be repeated.
   /// - Parameters:
-  ///   - taken: the names in the version before.
+  ///   - taken: the names in the version before, and the present ones.
   ///   - isRepeated: whether a name from before that version may be stated.
   func earlierName(_ taken: Set<String>, isRepeated: Bool = true) -> String? {
     guard let part = parts.first(where: { $0.name != parts[0].name }) else { return nil }
@@ -58,6 +58,7 @@ extension VersionLinker {
     addMembers(of: index, to: &earlier)
     var taken = Set<String>()
     if index > 0 { taken.formUnion(drafts[index - 1].entities.map { names.entity($0.source, in: index) }) }
+    taken.formUnion(drafts[index].entities.map { names.entity($0.source, in: index + 1) })
     for entity in drafts[index].entities {
       let line = line(of: entity, index)
       earlier.entities[entity.source] = line.earlierName(taken)
@@ -75,6 +76,8 @@ extension VersionLinker {
       let sources = before.attributes.map(\.source) + before.relationships.map(\.source)
       taken.formUnion(sources.map { names.property($0, of: before.source, in: index) })
     }
+    let present = entity.attributes.map(\.source) + entity.relationships.map(\.source)
+    taken.formUnion(present.map { names.property($0, of: entity.source, in: new.number) })
     let properties: [(source: String, composite: CompositeDraft?, isAdded: Bool)] =
       entity.attributes.map { (source: $0.source, composite: new.composite(of: $0), isAdded: false) }
       + entity.relationships.map { (source: $0.source, composite: nil, isAdded: $0.isAdded) }
@@ -102,6 +105,7 @@ extension VersionLinker {
       {
         taken.formUnion(before.attributes.map { names.member($0.source, of: before, in: index) })
       }
+      taken.formUnion(composite.attributes.map { names.member($0.source, of: composite, in: index + 1) })
       let isStated = statesNames(of: composite, index)
       for member in composite.attributes {
         let part = composite.part(member.source)

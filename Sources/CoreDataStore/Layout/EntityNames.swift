@@ -37,6 +37,7 @@ struct EntityNames {
       guard let earlier = file.model?.entity(name)?.renamed, let entity = model.entity(number) else { return false }
       return StoreNames.names(of: entity).dropFirst().contains(earlier)
     }
+    for entity in rest { try checkName(entity, file) }
     let isKnown = stored.isSubset(of: model.entities.flatMap { StoreNames.names(of: $0) })
     let present = Set(model.entities.map { StoreNames.names(of: $0)[0] })
     let parts = rest.map { entity -> (part: EntityNumber, places: [String]) in
@@ -58,6 +59,23 @@ struct EntityNames {
       claims[name, default: []].append(entity)
     }
     try assign(claims)
+  }
+
+  /// Refuses an entity whose name another one had before according to the store's own model, which the graph's model
+  /// does not say: the store is of a later version, or the graph's model has dropped the other one.
+  private func checkName(_ entity: Entity, _ file: CoreDataFile) throws {
+    let names = StoreNames.names(of: entity)
+    let known = model.entities.map { StoreNames.names(of: $0) }
+    let other = file.model?.entities.first { other in
+      other.renamed == names[0] && !names.contains(other.name)
+        && !known.contains { $0[0] == other.name && $0.contains(names[0]) }
+    }
+    if let other, file.model?.entity(names[0]) != nil {
+      throw Refusal(
+        .invalid,
+        "the objects of \(entity.name) can be the rows of \(names[0]) or of \(other.name), which was called \(names[0]) "
+          + "before; say which, with --rename \(entity.name)=\(names[0]) or --rename \(entity.name)=\(other.name)")
+    }
   }
 
   private mutating func assign(_ claims: [String: [Entity]]) throws {

@@ -60,7 +60,7 @@ extension StoreLayout {
   }
 
   /// A column and those with a number after its name that no other property has.
-  private func numberedColumns(_ base: String, _ table: Int) -> [String] {
+  func numberedColumns(_ base: String, _ table: Int) -> [String] {
     let entities = file.entities.filter { $0.table == table }
     var found = [base]
     // Without siblings the number distinguishes names by case.
@@ -139,7 +139,7 @@ extension StoreLayout {
   }
 
   /// The numbers of the entities whose rows have a value in a column.
-  private mutating func holders(of column: String, _ table: Int) throws -> Set<Int64> {
+  mutating func holders(of column: String, _ table: Int) throws -> Set<Int64> {
     let key = "\(table) \(column)"
     if let known = knownHolders[key] { return known }
     var holders = Set<Int64>()

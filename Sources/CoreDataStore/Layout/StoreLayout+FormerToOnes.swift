@@ -6,13 +6,13 @@ extension StoreLayout {
   /// it.
   mutating func formerToOne(
     _ property: Property, _ relationship: Relationship, _ owner: Int, _ member: Int
-  ) -> Join? {
-    if let join = toOneJoin(property, owner) {
+  ) throws -> Join? {
+    if let join = try toOneJoin(property, owner) {
       use(join, owner)
       return join
     }
     guard let inverse = model.property(relationship.inverse), inverse.relationship?.isToMany == true,
-      let join = toOneJoin(inverse, member)
+      let join = try toOneJoin(inverse, member)
     else { return nil }
     use(join, member)
     let order = "Z_FOK_" + join.member.dropFirst()
@@ -22,13 +22,19 @@ extension StoreLayout {
   }
 
   /// The rows of a table as owners, and the rows to which a column refers as members.
-  func toOneJoin(_ property: Property, _ table: Int) -> Join? {
+  mutating func toOneJoin(_ property: Property, _ table: Int) throws -> Join? {
     guard let owner = stored(property.owner),
       let target = property.relationship.flatMap({ stored($0.destination) })?.table
     else { return nil }
-    for column in [columnName(property)] + formerColumns(of: property, table) {
+    for name in [columnName(property)] + formerColumns(of: property, table) {
       // A property that is no to-many may have had this name before, and then has the column.
-      if isColumn(column, ofOtherThan: property, table) { continue }
+      if isColumn(name, ofOtherThan: property, table) { continue }
+      // Siblings with a property of this name have numbered columns.
+      let numbered = numberedColumns(name, table).filter(file.tables[table].columns.contains)
+      let own = try numbered.filter { column in
+        try holders(of: column, table).contains { file.entity($0, isKindOf: owner.number) }
+      }
+      let column = if own.count == 1, let only = own.first { only } else { name }
       // The column of an attribute has another type.
       guard let place = file.tables[table].columns.firstIndex(of: column),
         file.tables[table].types[place].uppercased() == "INTEGER", canHaveKeys(column, owner, target: target)

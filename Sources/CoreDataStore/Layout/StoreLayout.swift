@@ -189,7 +189,7 @@ package struct StoreLayout {
           remark(name(property), "the entity at its other end is not in the store", 0)
           continue
         }
-        guard hasReferenceColumn(property) || joinOfInverse(relationship) == nil else { continue }
+        guard try hasReferenceColumn(property) || joinOfInverse(relationship) == nil else { continue }
         // A one-way to-one of the app has a to-one here that is only its inverse.
         if !hasReferenceColumn(property), !isToMany(relationship.inverse), hasReferenceColumn(relationship.inverse) {
           continue
@@ -286,7 +286,7 @@ package struct StoreLayout {
       return try addOrder(property, inverse, ownerTable, memberTable)
     }
     var found = join(of: property, relationship, owner, member)
-    if found == nil { found = formerToOne(property, relationship, ownerTable, memberTable) }
+    if found == nil { found = try formerToOne(property, relationship, ownerTable, memberTable) }
     guard let join = found else {
       // The app may have a to-one without an inverse, whose other end is a to-many here.
       if !isToMany(relationship.inverse) || join(of: inverse, self.relationship(property.number), member, owner) == nil
@@ -358,12 +358,13 @@ package struct StoreLayout {
   }
 
   /// The join table of the inverse of a to-one that has no column; nil if there is none.
-  private func joinOfInverse(_ relationship: Relationship) -> Join? {
+  private mutating func joinOfInverse(_ relationship: Relationship) throws -> Join? {
     let inverse = self.relationship(relationship.inverse)
     guard inverse.isToMany, let property = model.property(relationship.inverse), let owner = stored(property.owner),
       let ownerTable = owner.table, let member = stored(inverse.destination)
     else { return nil }
-    return join(of: property, inverse, owner, member) ?? toOneJoin(property, ownerTable)
+    if let join = join(of: property, inverse, owner, member) { return join }
+    return try toOneJoin(property, ownerTable)
   }
 
   /// The join table of a relationship. Its column for the members has the relationship's name and the number of the

@@ -87,6 +87,9 @@ struct StoreNames {
     for (number, place) in assignment.places { properties[number] = names[number]?[place] }
     exchangeable.merge(assignment.exchangeable) { first, _ in first }
     if age == nil { findReused(parts, assignment, places) }
+    for (property, _) in places.parts(of: table) where !isGiven(property) && places.isNameOfAnother(property) {
+      reused.insert(property.number)
+    }
     findShared(parts, assignment, places)
   }
 

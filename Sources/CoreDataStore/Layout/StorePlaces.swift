@@ -85,6 +85,18 @@ struct StorePlaces {
     return earlier.map { names.dropFirst().contains($0) } == true
   }
 
+  /// Whether the store's own model says that another property had the present name of one before, and the graph's model
+  /// does not. The store is of a version after that of the graph, or the graph's model has dropped the other property.
+  func isNameOfAnother(_ property: Property) -> Bool {
+    guard let (names, cached) = cachedNames(of: property.number), cached[names[0]] != nil,
+      let entity = stored[property.owner].flatMap({ entities[$0.name] })
+    else { return false }
+    let known = entity.properties.map { StoreNames.names(of: $0, in: entity) }
+    return cached.contains { other, earlier in
+      earlier == names[0] && !names.contains(other) && !known.contains { $0[0] == other && $0.contains(names[0]) }
+    }
+  }
+
   /// The version of the store according to its own model, if the model of the graph has two; nil if nothing shows it.
   func cachedAge(_ parts: [PropertyPlaces]) -> StoreAge? {
     guard model.version == 2 else { return nil }

@@ -129,6 +129,17 @@ package final class SourceReader {
     return file.entities.filter { $0.table == table }.compactMap { layout.entity($0.name) }
   }
 
+  /// The numbers in the model of the entities that have rows in the table of a root entity.
+  package func usedEntities(in root: String) throws -> Set<EntityNumber> {
+    guard let table = file.tables.first(where: { $0.root == root }) else { return [] }
+    var numbers = Set<EntityNumber>()
+    let rows = try file.database.statement("SELECT DISTINCT Z_ENT FROM \(StoreDatabase.quoted(table.name))")
+    while try rows.step() {
+      if let columns = rows.integer(0).flatMap({ layout.columns[$0] }) { numbers.insert(columns.entity.number) }
+    }
+    return numbers
+  }
+
   /// The root entities of the store's tables.
   package var roots: [String] { file.tables.map(\.root) }
 

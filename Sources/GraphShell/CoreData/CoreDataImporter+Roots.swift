@@ -52,7 +52,10 @@ extension CoreDataImporter {
   /// that gives entities a common parent, or separates them, gives their rows other keys.
   /// - Parameter held: the entities of the objects with a name in the keys.
   private func checkTables(_ held: [String: Set<EntityNumber>]) throws {
-    let tables = reader.roots.map { (root: $0, entities: Set(reader.entities(in: $0).map(\.number))) }
+    // An object can stay after the app has deleted its row.
+    let tables = try reader.roots.map { root in
+      (root: root, entities: try reader.usedEntities(in: root))
+    }
     func refuse(_ former: [String], _ present: [String]) -> ProgramRefusal {
       ProgramRefusal(
         "the app has moved the rows of \(former.joined(separator: " and ")) to \(present.joined(separator: " and ")), where "
