@@ -271,8 +271,8 @@ import Testing
       process.standardError = FileHandle.nullDevice
       process.standardInput = FileHandle.nullDevice
       try process.run()
-      // Before it has done anything, while it commits its first rows, or after it has committed some. An import that has
-      // nothing to record writes nothing, and ends.
+      // Before it has done anything, while it commits its first rows, or after it has committed some. An import that
+      // has nothing to record writes nothing, and ends.
       let growth = [0, 1, 300 * round][round % 3]
       while process.isRunning, app.mappingSize < recorded + growth { _ = await writes.waitForWrite(seconds: 1) }
       if process.isRunning { kills += 1 }
