@@ -163,6 +163,21 @@ import Testing
       "\(store.remarks)")
     fixture.names = ["IDMNote.text": "heading"]
     #expect(try fixture.read().value("IDMNote 1", "text") == .string("heading"))
+    // A model of the same version has both properties, also without their earlier names.
+    let both = """
+      {"format": 1, "name": "Same", "version": 1, "entities": [
+        {"name": "IDMNote", "attributes": [
+          {"name": "text", "type": "string", "optional": true}, {"name": "heading", "type": "string", "optional": true}]}]}
+      """
+    let same = try StoreFixture("Notes.sqlite", model: both)
+    try same.execute("ALTER TABLE ZIDMNOTE ADD COLUMN ZHEADING VARCHAR")
+    try same.execute("UPDATE ZIDMNOTE SET ZHEADING = 'heading'")
+    try same.writeModel(["heading": "text", "text": nil])
+    #expect(try same.read().value("IDMNote 1", "heading") == .string("heading"))
+    #expect(try same.read().value("IDMNote 2", "text") != nil)
+    // If the names were exchanged, the graph can be of either version.
+    try same.writeModel(["heading": "text", "text": "heading"])
+    #expect(try same.read().rows["IDMNote 1"]?.fields.isEmpty == true)
     // A plain renaming has no other column.
     fixture.names = [:]
     try fixture.writeModel(["text": "heading"])

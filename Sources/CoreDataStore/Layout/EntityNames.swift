@@ -66,9 +66,11 @@ struct EntityNames {
   private func checkName(_ entity: Entity, _ file: CoreDataFile) throws {
     let names = StoreNames.names(of: entity)
     let known = model.entities.map { StoreNames.names(of: $0) }
+    // If the graph's model has both, it is of the same version, unless the two have exchanged their names.
+    let isRenamed = file.model?.entity(names[0])?.renamed.map { !names.contains($0) } == true
     let other = file.model?.entities.first { other in
       other.renamed == names[0] && !names.contains(other.name)
-        && !known.contains { $0[0] == other.name && $0.contains(names[0]) }
+        && !known.contains { $0[0] == other.name && (!isRenamed || $0.contains(names[0])) }
     }
     if let other, file.model?.entity(names[0]) != nil {
       throw Refusal(

@@ -87,13 +87,16 @@ struct StorePlaces {
 
   /// Whether the store's own model says that another property had the present name of one before, and the graph's model
   /// does not. The store is of a version after that of the graph, or the graph's model has dropped the other property.
+  /// If the graph's model has both, it is of the same version, unless the two have exchanged their names.
   func isNameOfAnother(_ property: Property) -> Bool {
-    guard let (names, cached) = cachedNames(of: property.number), cached[names[0]] != nil,
+    guard let (names, cached) = cachedNames(of: property.number), let before = cached[names[0]],
       let entity = stored[property.owner].flatMap({ entities[$0.name] })
     else { return false }
     let known = entity.properties.map { StoreNames.names(of: $0, in: entity) }
+    let isRenamed = before.map { !names.contains($0) } == true
     return cached.contains { other, earlier in
-      earlier == names[0] && !names.contains(other) && !known.contains { $0[0] == other && $0.contains(names[0]) }
+      earlier == names[0] && !names.contains(other)
+        && !known.contains { $0[0] == other && (!isRenamed || $0.contains(names[0])) }
     }
   }
 
