@@ -253,7 +253,7 @@ import Testing
     let app = try CoreDataApp("Notes.sqlite")
     try app.change(
       """
-      WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 899)
+      WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 4099)
       INSERT INTO ZIDMNOTE SELECT i, 2, 1, 1 + i % 2, i * 1.25, 'text ' || i, 'm' || i FROM n;
       INSERT INTO Z_2TAGS SELECT Z_PK, 1 + Z_PK % 2 FROM ZIDMNOTE WHERE Z_PK >= 100
       """)
@@ -284,12 +284,12 @@ import Testing
     #expect(try #require(try app.revision()) > 3)
     let result = try app.run()
     #expect(result.status == 0, "\(result.errors)")
-    #expect(try app.count("IDMNote") == "804\n")
+    #expect(try app.count("IDMNote") == "4004\n")
     #expect(try app.count("IDMTag") == "3\n")
-    #expect(try app.counts() == ["unchanged": 809])
+    #expect(try app.counts() == ["unchanged": 4009])
     let rows = try app.daemon.run("graph", "fetch", "IDMNote", "--json").json()
     let names = try #require(rows.arrayValue).compactMap { $0["uniqueIdentifier"]?.stringValue }
-    #expect(Set(names).count == 804)
+    #expect(Set(names).count == 4004)
     #expect(try app.members(app.object("IDMNote", "uniqueIdentifier == \"m101\""), "tags", "text") == ["blue"])
     #expect(app.daemon.stop() == 0)
     try app.daemon.expectSound(["--schema", app.daemon.home.path + "/schema"])
