@@ -123,7 +123,7 @@ extension StoreLayout {
     _ column: String, _ property: Property, _ entity: CoreDataFile.StoredEntity, _ holders: Set<Int64>
   ) -> Bool {
     if holders.contains(entity.number) { return true }
-    let declaring = file.entities.filter { $0.table == entity.table && declares($0, column) }
+    let declaring = file.entities.filter { $0.table == entity.table && cachedColumns(of: $0).contains(column) }
     if !declaring.isEmpty { return declaring.contains { $0.number == entity.number } }
     if holders.count > 1 { return true }
     guard property.isOptional else { return false }
@@ -134,11 +134,6 @@ extension StoreLayout {
           + "value of this entity", 0)
     }
     return true
-  }
-
-  /// Whether an entity of the store's own model has or inherits the property of a column.
-  private func declares(_ stored: CoreDataFile.StoredEntity, _ column: String) -> Bool {
-    cachedColumns(of: stored).contains(column)
   }
 
   /// The columns of the properties that an entity of the store's own model has or inherits, without the numbers of
