@@ -361,10 +361,7 @@ extension Hub {
       let named = Set(origin.changes.map(\.id))
       committed.conflicts = committed.conflicts.compactMap { conflict in
         let isKnown = view?.saw(conflict.id) ?? visibility.seesUnread(conflict.id) ?? named.contains(conflict.id)
-        if !isKnown { return nil }
-        return Conflict(
-          kind: conflict.kind, id: conflict.id, property: conflict.property, mineWon: conflict.mineWon,
-          isCollateral: conflict.isCollateral)
+        return isKnown ? conflict.withoutContents : nil
       }
       return .committed(committed)
     }

@@ -77,4 +77,9 @@ package struct HeldState: Sendable {
 
   /// Whether everything that is held is of a store's state, or of an earlier one.
   package func isIn(_ state: Token) -> Bool { newest.isHeldUp(to: state) }
+
+  /// Whether objects of two connections are held, the first of which ended before its store had confirmed the state.
+  package var isInconsistent: Bool {
+    if case .inconsistent = newest { true } else { false }
+  }
 }

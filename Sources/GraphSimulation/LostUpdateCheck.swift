@@ -17,6 +17,8 @@ struct LostUpdateCheck {
     var value: Value?
     /// Whether the store no longer recognizes that revision; then only a change of the value counts.
     var isReverted = false
+    /// Whether the revision is one that the user saw, and not only the base that its replica sent.
+    var isRecorded = true
 
     func older(_ other: SeenState?) -> SeenState {
       guard let other, other.revision < revision else { return self }
@@ -113,7 +115,7 @@ struct LostUpdateCheck {
         // A replica may send an older base than the user's; it then receives more conflicts.
         let back = returned.removeValue(forKey: key)
         // At equal revisions the first value counts, because a later one may be this user's own edit.
-        let seen = back?.older(read[key]) ?? read[key] ?? SeenState(revision: change.base)
+        let seen = back?.older(read[key]) ?? read[key] ?? SeenState(revision: change.base, isRecorded: false)
         edits.append(RecordedEdit(object: change.id, property: edit.property, value: value, seen: seen))
       }
     }
@@ -167,8 +169,8 @@ struct LostUpdateCheck {
         let others = changes[edit.object, default: []].filter { other in
           other.record.revision > known && other.record.revision < record.revision
             && other.record.transaction.replica != record.transaction.replica
-            // An edit without a read revision is not compared with inserts, deletes and revivals.
-            && !(edit.seen.revision == 0 && other.change.kind != .updated)
+            // An edit of an unknown state is not compared with inserts, deletes and revivals.
+            && !((edit.seen.revision == 0 || !edit.seen.isRecorded) && other.change.kind != .updated)
             && other.change.before?[property] != other.change.after?[property]
         }
         guard let last = others.last, let before = changes[edit.object]?.last?.change.before,

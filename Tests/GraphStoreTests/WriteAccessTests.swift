@@ -76,6 +76,26 @@ import Testing
     #expect(later.conflicts.isEmpty && later.revision == first.revision)
   }
 
+  /// The values that the commit replaced are those of a time at which the note lay on a board that ann no longer sees.
+  @Test func knownOutcomeHasNoValuesFromBeforeTheObjectWasVisible() throws {
+    let both = on(0, .editor) + on(1, .editor)
+    let note = try note(on: 1, by: "bob", ["key": .string("k"), "text": .string("secret")])
+    let insertion = try store.insertion(
+      "Note", ["board": .object(boards[0]), "key": .string("k"), "text": .string("ann's")])
+    let transaction = Transaction(id: store.nextID(), policy: .objectTrump, changes: [insertion])
+    let first = try store.taken(try commit(transaction, by: "ann", both))
+    #expect(first.conflicts.contains { $0.theirs == .string("secret") && $0.author == "bob" })
+    #expect(try store.taken(try commit(transaction, by: "ann", both)).conflicts == first.conflicts)
+
+    let later = try store.taken(try commit(transaction, by: "ann", on(0, .reader))).conflicts
+    #expect(later == first.conflicts.map(\.withoutContents) && later.allSatisfy { $0.id == note })
+    #expect(later.allSatisfy { $0.theirs == .null && $0.mine == .null && $0.author.isEmpty && $0.revision == 0 })
+
+    // The last state of the deleted note lies on her board; the conflict's does not.
+    try store.by("bob") { _ = try store.must([Change(.delete, note, base: .max)]) }
+    #expect(try store.taken(try commit(transaction, by: "ann", on(0, .reader))).conflicts == later)
+  }
+
   /// A note that carol has edited on the other board, and that bob has then moved to ann's.
   private func movedNote() throws -> (id: ObjectID, born: Revision, moved: Revision) {
     let note = try note(on: 1, by: "bob", ["key": .string("k")])

@@ -91,6 +91,11 @@ public struct Conflict: Hashable, Sendable {
     self.isCollateral = isCollateral
   }
 
+  /// The conflict without values, author and revision, for a principal who may not see them.
+  package var withoutContents: Conflict {
+    Conflict(kind: kind, id: id, property: property, mineWon: mineWon, isCollateral: isCollateral)
+  }
+
   public static func == (left: Conflict, right: Conflict) -> Bool {
     left.kind == right.kind && left.id == right.id && left.property == right.property && left.mine == right.mine
       && left.theirs == right.theirs && UTF8Comparison.equal(left.author, right.author)

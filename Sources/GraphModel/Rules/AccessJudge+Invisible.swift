@@ -78,10 +78,15 @@ extension AccessJudge {
 
   /// The conflicts over objects that the principal sees, without references to others. A commit from a time at which
   /// the principal did not see the object is replaced by the one by which it became visible.
-  func withoutInvisible(_ conflicts: [Conflict], in graph: DraftGraph) throws -> [Conflict] {
+  /// - Parameter commit: the commit whose conflicts these are, if it exists already. Conflicts over objects that the
+  ///   principal did not see before it keep no values and no authors.
+  func withoutInvisible(
+    _ conflicts: [Conflict], of commit: Revision? = nil, in graph: DraftGraph
+  ) throws -> [Conflict] {
     if seesEverything { return conflicts }
     return try conflicts.compactMap { conflict in
       if try isInvisible(conflict.id, in: graph) { return nil }
+      if let commit, try !saw(conflict, before: commit, in: graph) { return conflict.withoutContents }
       var conflict = conflict
       if conflict.revision > 0, let change = try appearance(of: conflict.id, after: conflict.revision - 1, in: graph) {
         (conflict.author, conflict.revision) = (change.author, change.revision)
@@ -90,6 +95,13 @@ extension AccessJudge {
       conflict.theirs = try withoutInvisible(conflict.theirs, in: graph)
       return conflict
     }
+  }
+
+  /// Whether the principal, who sees the object now, also saw the state that a conflict of an existing commit shows.
+  private func saw(_ conflict: Conflict, before commit: Revision, in graph: DraftGraph) throws -> Bool {
+    // The earlier states of a deleted object are not read.
+    if try graph.reader.image(of: conflict.id) == nil { return conflict.kind == .deleted }
+    return try appearance(of: conflict.id, after: commit - 1, in: graph) == nil
   }
 
   private func withoutInvisible(_ value: Value, in graph: DraftGraph) throws -> Value {
@@ -102,10 +114,13 @@ extension AccessJudge {
 }
 
 extension AccessJudge {
-  /// The conflicts of an undo or a restore, without values that the principal can't see.
-  public func withoutInvisible(_ conflicts: [Conflict], reader: any PlannerReader) throws -> [Conflict] {
+  /// The conflicts of an undo, a restore or an existing commit, without values that the principal can't see.
+  /// - Parameter commit: the existing commit; nil for an undo or a restore.
+  public func withoutInvisible(
+    _ conflicts: [Conflict], of commit: Revision? = nil, reader: any PlannerReader
+  ) throws -> [Conflict] {
     if seesEverything || conflicts.isEmpty { return conflicts }
-    return try withoutInvisible(conflicts, in: DraftGraph(reader, revision: 0))
+    return try withoutInvisible(conflicts, of: commit, in: DraftGraph(reader, revision: 0))
   }
 
   /// A refusal without ids, authors, values and counts of objects that the principal can't see.

@@ -61,6 +61,8 @@ final class AccessClient {
   var wantsReconnect = false
   /// Whether the server has reported that the replica is a copy of another one.
   private var wasCopied = false
+  /// Whether the replica held objects of two connections, one of them unconfirmed, before the message being received.
+  private var wasInconsistent = false
   private(set) var failure: String?
   private(set) var lastRefusal: Refusal?
   private var lastRequest: RequestID = 0
@@ -224,6 +226,7 @@ final class AccessClient {
 
   /// Receives messages that the simulation has already checked.
   func receive(_ message: ToClient) {
+    wasInconsistent = context.replica.heldState.isInconsistent
     context.handle(.received(message))
     perform()
   }
@@ -259,7 +262,9 @@ final class AccessClient {
       context.handle(.renew(newID()))
     case .rejected: isRejected = true
     case .disconnect: wantsReconnect = true
-    case .diverged: fail("does not find its past in the store")
+    case .diverged:
+      // It takes even the same store for another one then.
+      if !wasInconsistent { fail("does not find its past in the store") }
     case .refusedQuery(let query, let refusal): fail("query \(query) was refused: \(refusal.message)")
     default: break
     }

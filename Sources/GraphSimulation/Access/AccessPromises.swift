@@ -20,6 +20,8 @@ struct AccessPromises {
   private var accesses = [Rights: NaiveAccess]()
   /// The requests under each transaction id.
   private var attempts = [TransactionID: [AccessSimulation.Attempt]]()
+  /// The words in the edits of each transaction.
+  private var requestedWords = [TransactionID: [RequestedWords]]()
   /// The names of the principals that have committed under a replica id.
   private(set) var owners = [UniqueID: String]()
   private var acknowledged = [Revision: (client: Int, id: TransactionID)]()
@@ -44,7 +46,7 @@ struct AccessPromises {
     var (isBatch, isUndo) = (false, false)
     var restore: RestoreRequest?
     switch request {
-    case .transaction: break
+    case .transaction(let transaction, _, _): requestedWords[transaction.id] = RequestedWords.of(transaction)
     case .undo: isUndo = true
     case .restore(let request, _, _): restore = request
     case .batch: isBatch = true
@@ -172,7 +174,7 @@ struct AccessPromises {
   /// The traces that a user with these rights may receive.
   mutating func sight(of access: NaiveAccess, _ recorder: GraphRecorder) -> LeakScanner.Traces {
     var sight = sights[access, default: AccessSight()]
-    sight.catchUp(recorder, access, model)
+    sight.catchUp(recorder, access, model, requested: requestedWords)
     sights[access] = sight
     return sight.traces
   }

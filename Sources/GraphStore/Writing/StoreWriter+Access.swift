@@ -30,14 +30,15 @@ extension StoreWriter {
         Refusal(.notAllowed, "the transaction id belongs to another user; connect with a new random replica id"))
     }
     // The grants may have changed since.
-    committed.conflicts = try visible(committed.conflicts, to: judge(for: rights))
+    committed.conflicts = try visible(committed.conflicts, of: committed.revision, to: judge(for: rights))
     return .committed(committed)
   }
 
   /// The conflicts without values that the principal can't see.
-  func visible(_ conflicts: [Conflict], to judge: AccessJudge?) throws -> [Conflict] {
+  /// - Parameter commit: the commit whose conflicts these are; nil if it does not exist yet.
+  func visible(_ conflicts: [Conflict], of commit: Revision? = nil, to judge: AccessJudge?) throws -> [Conflict] {
     guard let judge else { return conflicts }
-    return try judge.withoutInvisible(conflicts, reader: PlanReader(writer: self))
+    return try judge.withoutInvisible(conflicts, of: commit, reader: PlanReader(writer: self))
   }
 
   /// Runs a planner, whose refusals list only conflicts that the principal sees.
