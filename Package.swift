@@ -253,7 +253,7 @@ let package = Package(
     .testTarget(
       name: "GraphStoreToolsTests",
       dependencies: [
-        "GraphModel", "GraphLog", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", grdb,
+        "GraphModel", "GraphLog", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", "GraphWire", grdb,
       ]),
     .testTarget(
       name: "GraphReplicaStoreTests", dependencies: ["GraphModel", "GraphStore", "GraphReplicaStore", "GraphTesting"]),

@@ -52,10 +52,10 @@ extension StoreReadRunner {
       if case .rows(let rows) = fetch.result { columns = rows.description(in: store.model) }
       var encoder = ChunkEncoder(request: number, columns: columns)
       var (frames, bytes) = ([[UInt8]](), 0)
-      var found = try store.answer(fetch, seenBy: visibility, while: mayContinue) { part in
+      var found = try store.answer(fetch, seenBy: visibility, while: mayContinue) { part, encoding in
         time.restart(at: .now)
         try rows.add(part)
-        if let part = translated(part), let frame = try encoder.append(part) {
+        if let frame = try append(part, encoding, to: &encoder) {
           bytes += frame.count
           frames.append(frame)
         }

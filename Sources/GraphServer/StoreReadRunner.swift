@@ -68,9 +68,9 @@ struct StoreReadRunner: Sendable {
     do {
       var end = try store.answer(
         fetch, seenBy: visibility, while: { stream.isActive && time.mayContinue(at: .now) }
-      ) { part in
+      ) { part, encoding in
         try found.add(part)
-        if let part = translated(part), let frame = try encoder.append(part) { try stream.add(frame) }
+        if let frame = try append(part, encoding, to: &encoder) { try stream.add(frame) }
         time.restart(at: .now)
       }
       end.damage = translated(end.damage)
@@ -111,9 +111,11 @@ struct StoreReadRunner: Sendable {
     }
   }
 
-  func translated(_ part: FetchElement) -> FetchElement? {
-    guard let lens else { return part }
-    return lens.downgraded(part)
+  /// Adds an element to an answer, as the requesting session's lens shows it, and returns the frame of a full chunk.
+  /// - Parameter encoding: the encoding of the element without a lens, if it is known.
+  func append(_ part: FetchElement, _ encoding: [UInt8]?, to encoder: inout ChunkEncoder) throws -> [UInt8]? {
+    guard let lens else { return try encoder.append(part, encoding: encoding) }
+    return try lens.downgraded(part).flatMap { try encoder.append($0) }
   }
 
   func translated(_ damage: DamageNotice) -> DamageNotice { lens?.downgraded(damage) ?? damage }

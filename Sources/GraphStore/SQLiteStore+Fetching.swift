@@ -9,7 +9,7 @@ extension SQLiteStore {
   /// Performs a fetch in one read transaction and passes the result to `body` in parts; an error of `body` ends it.
   public func answer(
     _ request: FetchRequest, seenBy visibility: Visibility?, while isWanted: () -> Bool,
-    _ body: (FetchElement) throws -> Void
+    withEncodings body: (_ element: FetchElement, _ encoding: [UInt8]?) throws -> Void
   ) throws -> FetchCompletion {
     try request.check(in: model)
     if let revision = request.at {
@@ -18,7 +18,7 @@ extension SQLiteStore {
     return try read(seenBy: visibility) { objects, history, head in
       let run = try FetchExecution(request, objects, history)
       let start = options.monotonicNanoseconds()
-      try objects.connection.run(while: isWanted) { try request.explains ? run.run { _ in } : run.run(body) }
+      try objects.connection.run(while: isWanted) { try request.explains ? run.run { _, _ in } : run.run(body) }
       let duration = options.monotonicNanoseconds() - start
       // The fetch is complete, so a scan is reported even if the explanation fails.
       reporter.scans.report(.fetch, request, steps: run.scannedSteps, plans: run.plans)
@@ -78,7 +78,7 @@ extension SQLiteStore {
   /// over it.
   func answer(
     _ request: FetchRequest, at revision: Revision, seenBy visibility: Visibility?, while isWanted: () -> Bool,
-    _ body: (FetchElement) throws -> Void
+    _ body: (_ element: FetchElement, _ encoding: [UInt8]?) throws -> Void
   ) throws -> FetchCompletion {
     // The visible part of an object depends on other objects, so the same transaction reads them.
     if visibility == nil, !layout.addsCounts(behind: revision), let ids = request.fewIDs {
@@ -87,7 +87,7 @@ extension SQLiteStore {
     return try readPast(at: revision, seenBy: visibility) { objects, history, scope in
       let run = try FetchExecution(request, objects, history, past: scope)
       let start = options.monotonicNanoseconds()
-      try objects.connection.run(while: isWanted) { try request.explains ? run.run { _ in } : run.run(body) }
+      try objects.connection.run(while: isWanted) { try request.explains ? run.run { _, _ in } : run.run(body) }
       let duration = options.monotonicNanoseconds() - start
       let token = try self.token(of: revision, history)
       guard request.explains else { return try run.completion(at: token) }
@@ -96,7 +96,8 @@ extension SQLiteStore {
   }
 
   private func answer(
-    _ request: FetchRequest, _ ids: [ObjectID], at revision: Revision, _ body: (FetchElement) throws -> Void
+    _ request: FetchRequest, _ ids: [ObjectID], at revision: Revision,
+    _ body: (_ element: FetchElement, _ encoding: [UInt8]?) throws -> Void
   ) throws -> FetchCompletion {
     try read { objects, history, head in
       try history.check(revision, head: head.revision)
@@ -111,7 +112,7 @@ extension SQLiteStore {
         guard var image = found, entity.family.contains(image.id.entity) else { continue }
         count += 1
         if request.result == .identifiers { image.values = [] }
-        if request.result != .count { try body(.object(image)) }
+        if request.result != .count { try body(.object(image), nil) }
       }
       damage.formUnion(objects.damageFound.notice)
       return FetchCompletion(at: try token(of: revision, history), count: count, damage: damage)

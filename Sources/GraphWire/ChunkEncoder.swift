@@ -28,10 +28,15 @@ public struct ChunkEncoder: Sendable {
   }
 
   /// Adds an object or a row, and returns the frame of a full chunk.
+  /// - Parameter encoding: the encoding of the object, if it is known.
   /// - Throws: `Refusal` for a row that is too large for a frame.
-  public mutating func append(_ part: FetchElement) throws(Refusal) -> [UInt8]? {
+  public mutating func append(_ part: FetchElement, encoding: [UInt8]? = nil) throws(Refusal) -> [UInt8]? {
     switch part {
-    case .object(let object): return append(object)
+    case .object(let object):
+      guard let encoding else { return append(object) }
+      assert(encoding == object.binary, "an object is sent as it is encoded")
+      body.field(1, encoding, always: true)
+      return added()
     case .row(let values):
       let size = body.bytes.count
       body.row(5, values)

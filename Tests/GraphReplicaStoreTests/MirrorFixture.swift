@@ -73,7 +73,7 @@ final class MirrorFixture {
     let request = FetchRequest(
       entity: entity.number, predicate: try GraphPredicate(parsing: predicate, entity: entity, model: server.model))
     var ids = [ObjectID]()
-    _ = try overlay.answer(request, at: try mirror.head, while: { true }) { part in
+    _ = try overlay.answer(request, at: try mirror.head, while: { true }) { part, _ in
       if case .object(let image) = part { ids.append(image.id) }
     }
     return ids.sorted()

@@ -39,11 +39,13 @@ public protocol GraphStoring: Sendable {
   ///   - visibility: the class to whose objects the graph is reduced; nil for the whole graph. The other reads have the
   ///     same parameter.
   ///   - isWanted: called repeatedly during the execution, even while nothing is found; false cancels the fetch.
+  ///   - body: receives each element and, where the store has encoded an object to verify it, the bytes of its
+  ///     message `ObjectImage`, so that an answer does not encode it a second time.
   /// - Returns: the state that was read, and the end of the result.
   /// - Throws: `Refusal` for an invalid request, any error of `body`, and any error after a cancellation.
   func answer(
     _ request: FetchRequest, seenBy visibility: Visibility?, while isWanted: () -> Bool,
-    _ body: (FetchElement) throws -> Void
+    withEncodings body: (_ element: FetchElement, _ encoding: [UInt8]?) throws -> Void
   ) throws -> FetchCompletion
 
   /// The commits after `after` up to and including `through`, oldest first. They have complete images; a large batch
@@ -400,6 +402,14 @@ extension GraphStoring {
   /// Reads a log without a limit or cancellation.
   public func log(_ request: LogRequest, _ body: (CommitRecord) throws -> Void) throws -> AnswerCompletion {
     try log(request, maximumChanges: .max, while: { true }, body)
+  }
+
+  /// Executes a fetch, without the encodings of the objects.
+  public func answer(
+    _ request: FetchRequest, seenBy visibility: Visibility?, while isWanted: () -> Bool,
+    _ body: (FetchElement) throws -> Void
+  ) throws -> FetchCompletion {
+    try answer(request, seenBy: visibility, while: isWanted) { (part, _) in try body(part) }
   }
 
   /// Executes a fetch of the whole graph.

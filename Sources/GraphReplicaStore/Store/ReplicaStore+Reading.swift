@@ -8,7 +8,7 @@ import struct GraphModel.FetchRequest
 extension ReplicaStore {
   public func answer(
     _ request: FetchRequest, seenBy visibility: Visibility?, while isWanted: () -> Bool,
-    _ body: (FetchElement) throws -> Void
+    withEncodings body: (_ element: FetchElement, _ encoding: [UInt8]?) throws -> Void
   ) throws -> FetchCompletion {
     if request.at != nil { throw Self.needsServer("an earlier state") }
     return try overlay.answer(request, at: head, while: isWanted, body)

@@ -204,13 +204,14 @@ package final class MirrorOverlay: @unchecked Sendable {
   /// Performs a fetch over the visible graph.
   /// - Parameter token: the state that the result names.
   package func answer(
-    _ request: FetchRequest, at token: Token, while isWanted: () -> Bool, _ body: (FetchElement) throws -> Void
+    _ request: FetchRequest, at token: Token, while isWanted: () -> Bool,
+    _ body: (_ element: FetchElement, _ encoding: [UInt8]?) throws -> Void
   ) throws -> FetchCompletion {
     try request.check(in: layout.model)
     return try read { objects, history, planner in
       let shadowed = try planner.tables.shadowed(listsObjects: FetchExecution.searchesText(request))
       let run = try FetchExecution(request, objects, history, past: shadowed)
-      try objects.connection.run(while: isWanted) { try request.explains ? run.run { _ in } : run.run(body) }
+      try objects.connection.run(while: isWanted) { try request.explains ? run.run { _, _ in } : run.run(body) }
       guard request.explains else { return try run.completion(at: token) }
       return FetchCompletion(at: token, count: 0, explanation: try run.explanation(nanoseconds: 0))
     }

@@ -51,13 +51,13 @@ final class FetchExecution {
     return request.predicate.searchesText || expressions.contains(where: \.searchesText)
   }
 
-  func run(_ body: (FetchElement) throws -> Void) throws {
+  /// Passes the elements of the result to `body`, with the encodings of the objects that were verified.
+  func run(_ body: (_ element: FetchElement, _ encoding: [UInt8]?) throws -> Void) throws {
     let unknown = unreadable
     if !request.omitsDamage, !unknown.isEmpty { throw unknown.refusal }
     let sql = try sql(for: request)
     switch request.result {
-    case .objects: try findObjects(sql) { try body(.object($0)) }
-    case .identifiers: try findObjects(sql) { try body(.object($0)) }
+    case .objects, .identifiers: try findObjects(sql) { try body(.object($0), $1) }
     case .count: try countObjects(sql)
     case .rows(let rows): try findRows(rows, sql.isExact ? sql : rowsMatchedInMemory(), body)
     }
@@ -118,7 +118,9 @@ final class FetchExecution {
 
   // MARK: - Parts
 
-  private func findObjects(_ sql: FetchSQL, _ body: (ObjectImage) throws -> Void) throws {
+  private func findObjects(
+    _ sql: FetchSQL, _ body: (_ image: ObjectImage, _ encoding: [UInt8]?) throws -> Void
+  ) throws {
     let evaluator = evaluator(sql)
     let wantsValues = request.result == .objects
     var skipped = 0
@@ -136,9 +138,9 @@ final class FetchExecution {
       }
       guard takes(row) else { return false }
       if !wantsValues {
-        try body(ObjectImage(id: id(row), revision: row.integer(3), values: []))
+        try body(ObjectImage(id: id(row), revision: row.integer(3), values: []), nil)
       } else if let sound = try unlessDamaged({ try served(row, image) }) {
-        try body(sound)
+        try body(sound.image, sound.encoding)
       } else {
         omitted += 1
       }
@@ -148,10 +150,10 @@ final class FetchExecution {
 
   /// The image in a row for the result, verified unless it has changed since the past state.
   /// - Parameter image: the image, if it was read already.
-  private func served(_ row: Row, _ image: ObjectImage?) throws -> ObjectImage {
+  /// - Returns: the image, and its encoding if the verification needed it.
+  private func served(_ row: Row, _ image: ObjectImage?) throws -> (image: ObjectImage, encoding: [UInt8]?) {
     let image = try image ?? objects.image(row, in: table)
-    try objects.verify(image, row, in: table)
-    return image
+    return (image, try objects.verify(image, row, in: table))
   }
 
   private func unlessDamaged<Result>(_ read: () throws -> Result) throws -> Result? {
@@ -180,7 +182,7 @@ final class FetchExecution {
     count = max(0, found - request.offset)
   }
 
-  private func findRows(_ rows: RowRequest, _ sql: FetchSQL, _ body: (FetchElement) throws -> Void) throws {
+  private func findRows(_ rows: RowRequest, _ sql: FetchSQL, _ body: (_ element: FetchElement, _ encoding: [UInt8]?) throws -> Void) throws {
     let types = rows.columns.map { $0.value.type(in: objects.model) }
     let first: Int32 = rows.hasRowPerObject ? table.sumColumn + 1 : 0
     try each(sql) { row in
@@ -204,7 +206,7 @@ final class FetchExecution {
           values.append(value)
         }
       }
-      try body(.row(values))
+      try body(.row(values), nil)
       return true
     }
   }

@@ -13,12 +13,17 @@ extension ObjectReader {
   }
 
   /// Verifies the image that was read from a row of the table's `selectWithSum`. Rows of the past have no checksum.
-  func verify(_ image: ObjectImage, _ row: Row, in table: EntityTable) throws {
-    if let damage, image.revision != underway, !row.isNull(table.sumColumn), try !isReduced(image, row, in: table),
-      try !isAsWritten(image, sum: UInt64(bitPattern: row.integer(table.sumColumn)))
-    {
+  /// - Returns: the encoding of the image as a message, if it was verified with that encoding. Release it before the
+  ///   next image is verified, which reuses the memory.
+  @discardableResult func verify(_ image: ObjectImage, _ row: Row, in table: EntityTable) throws -> [UInt8]? {
+    guard let damage, image.revision != underway, !row.isNull(table.sumColumn),
+      try !isReduced(image, row, in: table)
+    else { return nil }
+    guard try isAsWritten(image, sum: UInt64(bitPattern: row.integer(table.sumColumn))) else {
       throw damageFound.add(image.id, damage.refusal(object: image.id))
     }
+    defer { if scratch.bytes.capacity > 1 << 20 { scratch = BinaryWriter(capacity: 1_024) } }
+    return layout.numbers.keepsEntities ? scratch.bytes : nil
   }
 
   /// Returns nil if `read` finds damage that the answer omits; `damageFound` then contains it.
@@ -69,7 +74,6 @@ extension ObjectReader {
   private func isAsWritten(_ image: ObjectImage, sum: UInt64) throws -> Bool {
     scratch.bytes.removeAll(keepingCapacity: true)
     layout.numbers.stored(image).encode(to: &scratch)
-    defer { if scratch.bytes.capacity > 1 << 20 { scratch = BinaryWriter(capacity: 1_024) } }
     if Checksum.of(scratch.bytes) == sum { return true }
     guard image.revision < layout.since else { return false }
     // A row from before a migration may have an older version's checksum, which takes another read of the row. Readers
