@@ -86,7 +86,10 @@ extension AccessSimulation {
       }
       if client.takeCopied() { promises.record(.cloneRenewed) }
     }
-    for thief in thieves { try check(thief.failure(owners: promises.owners)) }
+    for thief in thieves {
+      try check(thief.failure(owners: promises.owners))
+      if thief.isClosed { end(thief) }
+    }
   }
 
   // MARK: - Quiet moments

@@ -18,7 +18,11 @@ extension AccessSimulation {
     case .authenticate(let credential, let session): accountJobs.append(.authenticate(credential, session))
     case .findReplica(let replica, let session): accountJobs.append(.findReplica(replica, session))
     case .close(let id):
-      if let client = client(of: id) { client.link.closing = true }
+      if let client = client(of: id) {
+        client.link.closing = true
+      } else if let index = thieves.firstIndex(where: { $0.session == id }) {
+        thieves[index].isClosed = true
+      }
     case .report(let failure, _): preconditionFailure("\(failure)")
     case .makeBrowserCode: preconditionFailure("the simulation's clients are no browsers")
     default:

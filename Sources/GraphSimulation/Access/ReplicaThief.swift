@@ -14,6 +14,8 @@ struct ReplicaThief {
   let messages: [[UInt8]]
   /// Frames that the server has sent.
   var received = [[UInt8]]()
+  /// Whether the server has ended the session. The id is free for its owner from then on.
+  var isClosed = false
 
   init(
     session: SessionID, replica: UniqueID, user: SimulatedAccounts.User, model: AccessModel, sequences: [UInt64]
