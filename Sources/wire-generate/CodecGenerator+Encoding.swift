@@ -56,12 +56,10 @@ extension CodecGenerator {
     case .optional:
       lines = SwiftCode.block("if let \(property)", [call(property, always: field.field.isOptional)], column: column)
     case .list:
-      lines = SwiftCode.block("for element in \(property)", [call("element", always: true)], column: column)
-      if field.options.isInPlace {
-        lines =
-          ["// Iterates in place, which avoids a retain and release per element."]
-          + ["\(property).withUnsafeBufferPointer { \(property) in"] + SwiftCode.indented(lines) + ["}"]
-      }
+      lines =
+        field.options.isWrittenTogether
+        ? ["\(writer).fields(\(field.field.number), \(property))"]
+        : SwiftCode.block("for element in \(property)", [call("element", always: true)], column: column)
     }
     if let condition = field.options.condition { lines = SwiftCode.block("if \(condition)", lines, column: column) }
     return lines

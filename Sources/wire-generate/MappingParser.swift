@@ -101,7 +101,7 @@ struct MappingParser {
       case "limit": field.limit = (try next("the limit is missing"), try next("the error is missing"))
       case "narrow": field.narrow = try next("the error is missing")
       case "through": field.filter = try next("the function is missing")
-      case "in-place": field.isInPlace = true
+      case "together": field.isWrittenTogether = true
       default: throw sourceError("\"\(option)\" is not an option of a field")
       }
     }

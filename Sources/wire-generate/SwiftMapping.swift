@@ -51,8 +51,8 @@ struct SwiftMapping {
     var narrow: String?
     /// A function that the value passes before it is used.
     var filter: String?
-    /// Whether elements are visited in place.
-    var isInPlace = false
+    /// Whether one call writes all elements.
+    var isWrittenTogether = false
   }
 
   struct Message {

@@ -85,10 +85,7 @@ extension ObjectImage: BinaryCodable {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, id)
     writer.field(2, revision)
-    // Iterates in place, which avoids a retain and release per element.
-    values.withUnsafeBufferPointer { values in
-      for element in values { writer.field(3, element) }
-    }
+    writer.fields(3, values)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
