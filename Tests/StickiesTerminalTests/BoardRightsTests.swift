@@ -64,8 +64,10 @@ import Testing
     let token = try stage.user("ann", "editor", on: ["Work", "Home"])
     let ann = try await stage.open("ann", token: token)
     await ann.terminal.expects { $0.text.contains("hello") && $0.text.contains("● ○") }
+    // Waits from here on: the message can end before the command does.
+    async let message = ann.terminal.expects("the board Work is closed: you have no role on it now")
     try stage.stickiesd("grant", "remove", "ann", "--on", "Board:Work")
-    await ann.terminal.expects("the board Work is closed: you have no role on it now")
+    _ = await message
     await ann.terminal.expects { $0.text.contains("│ Home") && !$0.text.contains("hello") }
     // It comes back with the role.
     try stage.stickiesd("grant", "ann", "reader", "--on", "Board:Work")
