@@ -39,6 +39,17 @@ import Testing
     for value in Self.all { #expect(together([value]) == single([value]), "\(value)") }
   }
 
+  @Test func idHasTheBytesOfItsMessage() {
+    for id in Self.ids {
+      for number in [1, 15, 16, 300] {
+        var (single, together) = (BinaryWriter(), BinaryWriter())
+        single.message(number) { id.encode(to: &$0) }
+        together.field(number, id)
+        #expect(together.bytes == single.bytes, "\(id)")
+      }
+    }
+  }
+
   /// Runs of values pass the end of the memory in which they are built at each place.
   @Test func runsHaveTheBytesOfTheirMessages() throws {
     var random = SystemRandomNumberGenerator()

@@ -84,8 +84,9 @@ struct ShortValues {
     count += 8
   }
 
+  /// Writes a field with an id.
   @inline(__always)
-  private mutating func append(_ number: UInt8, _ id: ObjectID) {
+  mutating func append(_ number: UInt8, _ id: ObjectID) {
     byte(number << 3 | 2)
     let start = count
     byte(0)
@@ -116,6 +117,20 @@ struct ShortValues {
 }
 
 extension BinaryWriter {
+  /// The bytes of an id's field: two keys and lengths, two halves, and an entity.
+  private static let maximumID = 32
+
+  /// A nested id, as `message(_:_:)` writes it.
+  public mutating func field(_ number: Int, _ id: ObjectID) {
+    // The key of the field takes one byte.
+    guard number < 16 else { return message(number) { id.encode(to: &$0) } }
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.maximumID) { memory in
+      var short = ShortValues(memory)
+      short.append(UInt8(number), id)
+      append(&short)
+    }
+  }
+
   /// Nested values, each as `message(_:_:)` writes it.
   mutating func fields(_ number: Int, _ values: [Value]) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1_024) { memory in

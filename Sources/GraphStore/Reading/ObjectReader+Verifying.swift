@@ -73,7 +73,11 @@ extension ObjectReader {
 
   private func isAsWritten(_ image: ObjectImage, sum: UInt64) throws -> Bool {
     scratch.bytes.removeAll(keepingCapacity: true)
-    layout.numbers.stored(image).encode(to: &scratch)
+    if layout.numbers.keepsEntities {
+      image.encode(to: &scratch)
+    } else {
+      layout.numbers.stored(image).encode(to: &scratch)
+    }
     if Checksum.of(scratch.bytes) == sum { return true }
     guard image.revision < layout.since else { return false }
     // A row from before a migration may have an older version's checksum, which takes another read of the row. Readers
