@@ -79,6 +79,30 @@ import Testing
     #expect(conversion.versions[1].model.entity(named: "A_2")?.documentation == "Called \"A\" in Core Data.")
   }
 
+  /// An added inverse has its name from the conversion, which is not that of a part of the app.
+  @Test func nameOfAnAddedInverseStays() throws {
+    func author(_ destination: String) -> String {
+      "<relationship name=\"author\" optional=\"YES\" maxCount=\"1\" destinationEntity=\"\(destination)\"/>"
+    }
+    let versions = [
+      entity("Folder", author("Session")) + entity("Session", more: " parentEntity=\"Folder\""),
+      entity("Project") + entity("Folder", author("Session"), more: " parentEntity=\"Project\"")
+        + entity("Session", more: " parentEntity=\"Folder\""),
+      entity("Project") + entity("Folder", author("Place"), more: " parentEntity=\"Project\"")
+        + entity("Place", more: " parentEntity=\"Folder\" elementID=\"Session\""),
+    ]
+    let two = try add(versions[1], to: versions[0])
+    #expect(two.versions[1].model.entity(named: "Session_2")?.property(named: "authorOfFolder_2") != nil)
+    let files = Dictionary(uniqueKeysWithValues: two.versions.map { ($0.number, Array($0.text.utf8)) })
+    let all = try convert(versions[0], versions[1], versions[2], current: "App 3", existing: files)
+    #expect(all.versions.prefix(2).map(\.text) == two.versions.map(\.text))
+    let models = all.versions.map(\.model)
+    #expect(
+      Set(try MigrationPlan.infer(from: models[1], to: models[2]).steps.map(\.description)) == [
+        "Place was called Session_2", "Place.authorOfFolder was called authorOfFolder_2",
+      ])
+  }
+
   @Test func fileWithAMistakeCountsAsMissing() throws {
     let conversion = try convert(entity("A", attribute("id")), existing: [1: Array("{}".utf8)])
     #expect(conversion.versions[0].entities[0].properties.map(\.name) == ["id_"])

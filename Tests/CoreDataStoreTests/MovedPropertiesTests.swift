@@ -27,6 +27,28 @@ import Testing
     #", "relationships": [{"name": "\#(name)", "destination": "\#(destination)", "inverse": "\#(inverse)", "toMany": true}]"#
   }
 
+  /// The app had an abstract parent, which the entity does not have now.
+  @Test func columnsOfAnAbstractEntityAreReported() throws {
+    let fixture = try StoreFixture(
+      "Notes.sqlite",
+      model: """
+        {"format": 1, "name": "Moved", "version": 2, "entities": [
+          {"name": "IDMNote", "abstract": true, "attributes": [{"name": "text", "type": "string", "optional": true}]},
+          {"name": "Special", "attributes": [{"name": "uniqueIdentifier", "type": "string"}]}, {"name": "IDMTag"},
+          {"name": "IDMMediaFile"}
+        ]}
+        """)
+    try fixture.execute("INSERT INTO Z_PRIMARYKEY VALUES (4, 'Special', 2, 0)")
+    try fixture.execute("UPDATE ZIDMNOTE SET Z_ENT = 4")
+    let texts = try fixture.count("SELECT count(*) FROM ZIDMNOTE WHERE ZTEXT IS NOT NULL")
+    let store = try fixture.read()
+    #expect(texts > 0)
+    #expect(
+      store.remarks.contains(
+        "IDMNote.ZTEXT: the model Moved has this property in other entities only than the store: its values are not "
+          + "taken (\(texts))"), "\(store.remarks)")
+  }
+
   /// The relationship of a parent is one of a subentity only.
   @Test func pairsOfEntityWithoutRelationshipAreReported() throws {
     let tags = toMany("tags", "IDMTag", inverse: "notes")

@@ -33,6 +33,39 @@ import Testing
     #expect(app.daemon.stop() == 0)
   }
 
+  /// Only one object had a text, and a user has removed it: the migration has not lost the property.
+  @Test func valueThatAUserHasRemovedIsNoLossOfAMigration() throws {
+    let app = try CoreDataApp("Notes.sqlite")
+    try app.change("UPDATE ZIDMNOTE SET ZTEXT = NULL WHERE Z_PK > 1")
+    #expect(try app.counts() == ["imported": 9])
+    let note = try #require(try app.object("IDMNote", "uniqueIdentifier == \"n1\"")["id"]?.stringValue)
+    #expect(try app.daemon.run("graph", "update", note, "text:=null", author: "ben@test").status == 0)
+    let date = "{\"name\": \"creationDate\", \"type\": \"date\"},"
+    try app.migrate([(date, "{\"name\": \"extra\", \"type\": \"string\", \"optional\": true}, \(date)")])
+    try app.change("UPDATE ZIDMNOTE SET ZTEXT = 'of the app' WHERE Z_PK = 1")
+    #expect(try app.counts() == ["changed": 1, "unchanged": 8, "overwritten": 1])
+    #expect(try app.object("IDMNote", "uniqueIdentifier == \"n1\"")["text"] == .string("of the app"))
+    #expect(app.daemon.stop() == 0)
+  }
+
+  /// Two migrations have dropped a property and added it again, and users have changed all of its objects since.
+  @Test func lostValuesOfChangedObjectsAreSentAgain() throws {
+    let app = try CoreDataApp("Notes.sqlite")
+    #expect(try app.counts() == ["imported": 9])
+    let date = "{\"name\": \"creationDate\", \"type\": \"date\"},"
+    let text = "{\"name\": \"text\", \"type\": \"string\", \"optional\": true},"
+    try app.migrate([("\(date)\n        \(text)", date)])
+    try app.migrate([(date, "\(date) \(text) {\"name\": \"extra\", \"type\": \"string\", \"optional\": true},")])
+    for number in [1, 2, 4, 5] {
+      let note = try #require(try app.object("IDMNote", "uniqueIdentifier == \"n\(number)\"")["id"]?.stringValue)
+      let update = try app.daemon.run("graph", "update", note, "creationDate=2026-01-0\(number)", author: "ben@test")
+      #expect(update.status == 0)
+    }
+    #expect(try app.counts() == ["changed": 3, "unchanged": 6])
+    #expect(try app.object("IDMNote", "uniqueIdentifier == \"n5\"")["text"]?.stringValue?.hasPrefix("it's") == true)
+    #expect(app.daemon.stop() == 0)
+  }
+
   /// The last import was two versions ago, so the model has none of the names in the mapping.
   @Test func entityThatWasRenamedTwiceKeepsItsObjects() throws {
     let app = try CoreDataApp("Notes.sqlite")

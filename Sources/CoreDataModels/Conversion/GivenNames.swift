@@ -14,7 +14,7 @@ struct GivenNames {
       let source = Self.source(entity.name, entity.documentation)
       entities[source] = entity.name
       for property in entity.properties where property.owner == entity.number && !property.name.contains(".") {
-        properties["\(source).\(Self.source(property.name, property.documentation))"] = property.name
+        properties["\(source).\(Self.source(property, model))"] = property.name
       }
       for composite in entity.composites where composite.owner == entity.number {
         properties["\(source).\(Self.source(composite.name, composite.documentation))"] = composite.name
@@ -26,6 +26,25 @@ struct GivenNames {
         properties[draft.part(Self.source(member.name, member.documentation))] = member.name
       }
     }
+  }
+
+  private static func source(_ property: Property, _ model: Model) -> String {
+    guard property.documentation == RelationshipDraft.addedInverse, let relationship = property.relationship else {
+      return source(property.name, property.documentation)
+    }
+    // The source does not have the relationship: a conversion has made its name, and may have given it another one.
+    let inverse = model.inverse(of: relationship)
+    let owner = model.owner(of: inverse)
+    let name = RelationshipDraft.nameOfInverse(
+      source(inverse.name, inverse.documentation), of: source(owner.name, owner.documentation))
+    let known = NameTable.valid(name)
+    if property.name == known { return name }
+    // Underscores at the end distinguish it from another property, and a number is that of a version.
+    let start = known.prefix(NameTable.maximumSeparated)
+    guard property.name.hasPrefix(start) else { return property.name }
+    let underscores = property.name.dropFirst(known.count).prefix { $0 == "_" }.count
+    let hasNumber = property.name.last?.isNumber == true
+    return name + String(repeating: "_", count: max(0, underscores - (hasNumber ? 1 : 0)))
   }
 
   private static func source(_ name: String, _ documentation: String) -> String {

@@ -100,6 +100,12 @@ struct RelationshipDraft {
   /// Whether the source has no such relationship.
   var isAdded = false
   let place: SourcePlace
+
+  /// The documentation of such a relationship in a model file.
+  static let addedInverse = "The inverse, which the Core Data model does not have."
+
+  /// The name of such a relationship, unless another property has it.
+  static func nameOfInverse(_ relationship: String, of entity: String) -> String { "\(relationship)Of\(entity)" }
 }
 
 struct CompositeDraft {

@@ -117,7 +117,7 @@ struct ModelFileBuilder {
     if let count = relationship.minimumCount { members.append(.init("minimumCount", .integer(Int64(count)))) }
     if let count = relationship.maximumCount { members.append(.init("maximumCount", .integer(Int64(count)))) }
     if relationship.isAdded {
-      members.append(.init("documentation", .string("The inverse, which the Core Data model does not have.")))
+      members.append(.init("documentation", .string(RelationshipDraft.addedInverse)))
     }
     return .object(members + documentation(of: "\(entity.source).\(relationship.source)"))
   }

@@ -72,7 +72,8 @@ extension VersionConverter {
         let owner = draft.entities[index].source
         let relationship = draft.entities[index].relationships[number]
         guard let end = draft.entities.firstIndex(where: { $0.source == relationship.destination }) else { continue }
-        let name = freeName("\(relationship.source)Of\(owner)", in: relationship.destination)
+        let name = freeName(
+          RelationshipDraft.nameOfInverse(relationship.source, of: owner), in: relationship.destination)
         draft.entities[index].relationships[number].inverse = name
         var added = RelationshipDraft(
           source: name, destination: owner, inverse: relationship.source, isToMany: true, isOptional: true,

@@ -40,11 +40,13 @@ extension StoreLayout {
   mutating func addUnusedColumns() throws {
     for (index, table) in file.tables.enumerated() {
       for (place, column) in table.columns.enumerated() where !isBookkeeping(column) {
-        let present = columns.filter { file.entity($0.key)?.table == index && !$0.value.entity.isAbstract }
-        let users = present.filter { $0.value.reads(place) }
+        let known = columns.filter { file.entity($0.key)?.table == index }
+        let isRead = known.values.contains { $0.reads(place) }
         // The graph computes the values of a used column that no entity reads.
-        if usedColumns[index].contains(place), users.isEmpty { continue }
-        // A property may be one of some subentities only, and the app has had it in others.
+        if usedColumns[index].contains(place), !isRead { continue }
+        // A property may be one of some subentities only, or of an abstract entity, and the app has had it in others.
+        let present = known.filter { !$0.value.entity.isAbstract }
+        let users = present.filter { $0.value.reads(place) }
         let numbers = present.keys.filter { users[$0] == nil }
         let list = numbers.sorted().map(String.init).joined(separator: ", ")
         let rows = try file.database.statement(
@@ -53,7 +55,7 @@ extension StoreLayout {
         guard try rows.step(), case .integer(let count) = rows.value(0), count > 0 else { continue }
         let (name, type) = describe(column, of: table)
         let reason =
-          users.isEmpty
+          !isRead
           ? "the model \(model.name) has no such property\(type)"
           : "the model \(model.name) has this property in other entities only than the store"
         remark(name, "\(reason): its values are not taken", Int(count))

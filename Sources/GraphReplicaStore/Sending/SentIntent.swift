@@ -11,11 +11,19 @@ extension Intent {
   package func transaction(over mirror: MirrorStore?) throws -> Transaction {
     let edit = try invariant(edit(usedNumbers: 0), "a save has changes")
     try invariant(mirror != nil || texts.isEmpty, "splices behind an unsent edit are sent over a mirror")
-    let head: Revision = if let mirror { try mirror.head.revision } else { 0 }
-    var transaction = try edit.transaction(onto: head) { id, property in
-      guard let image = try mirror?.image(of: id), let property = mirror?.model.property(property) else { return nil }
-      return image[property].stringValue
+    guard let mirror else { return try transaction(of: edit, onto: 0) { _, _ in nil } }
+    return try mirror.read { head, image in
+      try transaction(of: edit, onto: head) { id, property in
+        guard let image = try image(id), let property = mirror.model.property(property) else { return nil }
+        return image[property].stringValue
+      }
     }
+  }
+
+  private func transaction(
+    of edit: UnsentEdit, onto head: Revision, text: (ObjectID, PropertyNumber) throws -> String?
+  ) throws -> Transaction {
+    var transaction = try edit.transaction(onto: head, text: text)
     for index in transaction.changes.indices {
       let change = transaction.changes[index]
       if change.kind != .insert, change.base == 0, !change.id.isTemporary {
@@ -69,9 +77,8 @@ package struct CommittedIntent: Sendable {
   package func finish(
     _ intent: Intent?, in unsent: UnsentFile, over mirror: MirrorStore, at time: Timestamp, form: IntentForm
   ) throws -> Bool {
-    let answer = try answer(intent, over: mirror, at: time)
-    try unsent.finish([answer], form: form)
-    return answer.rest != nil
+    let done = SyncRun.FinishedIntent(committed: self, intent: intent)
+    return try Self.finish([done], in: unsent, over: mirror, at: time, form: form) > 0
   }
 
   /// Removes intents from the file, in one step, when the mirror has their commits.
@@ -80,7 +87,7 @@ package struct CommittedIntent: Sendable {
     _ finished: [SyncRun.FinishedIntent], in unsent: UnsentFile, over mirror: MirrorStore, at time: Timestamp,
     form: IntentForm
   ) throws -> Int {
-    let answers = try finished.map { try $0.committed.answer($0.intent, over: mirror, at: time) }
+    let answers = try Self.answers(finished, over: mirror, at: time)
     try unsent.finish(answers, form: form)
     return answers.count { $0.rest != nil }
   }
@@ -99,14 +106,16 @@ package struct CommittedIntent: Sendable {
     return answers.count { $0.rest != nil }
   }
 
-  /// The effects of the commit on the file, when the mirror has it.
-  /// - Parameter intent: the intent with permanent ids.
-  package func answer(
-    _ intent: Intent?, over mirror: MirrorStore, at time: Timestamp
-  ) throws -> UnsentFile.Answered {
-    let head = try mirror.head.revision
-    try invariant(revision <= head, "the mirror has the commit of an intent that is removed")
-    return try answer(intent, mirror.model, at: time) { try mirror.image(of: $0) }
+  /// The effects of commits on the file, when the mirror has them.
+  package static func answers(
+    _ finished: [SyncRun.FinishedIntent], over mirror: MirrorStore, at time: Timestamp
+  ) throws -> [UnsentFile.Answered] {
+    try mirror.read { head, image in
+      try finished.map { done in
+        try invariant(done.committed.revision <= head, "the mirror has the commit of an intent that is removed")
+        return try done.committed.answer(done.intent, mirror.model, at: time, image: image)
+      }
+    }
   }
 
   private func answer(

@@ -49,16 +49,137 @@ extension CoreDataImporter {
     shell.model.entity(named: name) ?? shell.model.entities.first { $0.renamed == name }
   }
 
-  /// Deletes the objects of rows. An object that others have changed since its row was last sent stays.
-  /// - Parameter isLast: whether refused deletes are reported.
-  /// - Returns: the rows whose deletes were refused.
+  /// Deletes the objects of rows, members before their owners. An object that others have changed since its row was last
+  /// sent stays, and so does one whose delete would take along an object that stays.
+  /// - Parameter isLast: whether the rows that can't be deleted are reported.
+  /// - Returns: the rows that can't be deleted now: the delete is refused, or would take along objects that the app has.
   func delete(_ gone: [DeletedRow], isLast: Bool) async throws -> [DeletedRow] {
+    var (pending, refused) = (gone, [(row: DeletedRow, reason: String)]())
+    var blocked = [(row: DeletedRow, member: ObjectID)]()
+    while !pending.isEmpty {
+      let members = try await cascadeMembers(of: pending.map(\.id))
+      blocked = Self.blocked(pending, by: members, removable: Set((pending + refused.map(\.row)).map(\.id)))
+      let waiting = Set(blocked.map(\.row.id))
+      let free = pending.filter { !waiting.contains($0.id) }
+      if free.isEmpty { break }
+      let ids = Set(free.map(\.id))
+      var next = free.filter { members[$0.id, default: []].isDisjoint(with: ids) }
+      // Objects that are members of each other go together.
+      if next.isEmpty { next = free }
+      refused += try await deleteOnce(next)
+      let done = Set(next.map(\.id))
+      pending.removeAll { done.contains($0.id) }
+    }
+    if !refused.isEmpty { refused = try await recordTaken(refused) }
+    if isLast {
+      for (row, reason) in refused {
+        report.skip(row.key, name(row.id), "it was deleted in the app, and its object stays: \(reason)")
+      }
+      for (row, member) in blocked {
+        report.skip(
+          row.key, name(row.id),
+          "it was deleted in the app, and its object stays: \(name(member)) \(member.key), which stays, would be deleted "
+            + "with it")
+      }
+    }
+    return refused.map(\.row) + blocked.map(\.row)
+  }
+
+  /// The rows whose deletes would take along an object that stays, each with such an object.
+  private static func blocked(
+    _ rows: [DeletedRow], by members: [ObjectID: Set<ObjectID>], removable: Set<ObjectID>
+  ) -> [(row: DeletedRow, member: ObjectID)] {
+    var removable = removable
+    var blocked = [(row: DeletedRow, member: ObjectID)]()
+    var hasChanged = true
+    while hasChanged {
+      hasChanged = false
+      for row in rows where removable.contains(row.id) {
+        guard let member = members[row.id, default: []].filter({ !removable.contains($0) }).min() else { continue }
+        removable.remove(row.id)
+        blocked.append((row, member))
+        hasChanged = true
+      }
+    }
+    return blocked
+  }
+
+  /// The ids in one request.
+  private static let idsInOneFetch = 500
+
+  /// The objects that the graph has now and would delete with each of these: the members of relationships with the
+  /// delete rule cascade.
+  private func cascadeMembers(of owners: [ObjectID]) async throws -> [ObjectID: Set<ObjectID>] {
+    var members = [ObjectID: Set<ObjectID>]()
+    for (number, ids) in Dictionary(grouping: owners, by: \.entity).sorted(by: { $0.key < $1.key }) {
+      guard let entity = shell.model.entity(number) else { continue }
+      for property in entity.properties {
+        guard let relationship = property.relationship, relationship.deleteRule == .cascade else { continue }
+        for start in stride(from: 0, to: ids.count, by: Self.idsInOneFetch) {
+          let part = Array(ids[start..<min(start + Self.idsInOneFetch, ids.count)])
+          try await add(property, relationship, of: part, in: entity, to: &members)
+        }
+      }
+    }
+    return members
+  }
+
+  private func add(
+    _ property: Property, _ relationship: Relationship, of owners: [ObjectID], in entity: Entity,
+    to members: inout [ObjectID: Set<ObjectID>]
+  ) async throws {
+    if property.slot != nil {
+      let stream = shell.client.images(of: entity, where: .identifiers(owners))
+      stream.omitsDamage = true
+      for try await chunk in stream {
+        for image in chunk { members[image.id, default: []].formUnion(image[property].objectIDs) }
+      }
+      return
+    }
+    // The members have the owner.
+    let inverse = shell.model.inverse(of: relationship)
+    let destination = try invariant(
+      shell.model.entity(relationship.destination), "a relationship has a destination in the model")
+    let list = owners.map { "'\($0)'" }.joined(separator: ", ")
+    let condition = try GraphPredicate(
+      parsing: "\(inverse.name) IN {\(list)}", entity: destination, model: shell.model)
+    let stream = shell.client.images(of: destination, where: condition)
+    stream.omitsDamage = true
+    for try await chunk in stream {
+      for image in chunk {
+        if let owner = image[inverse].objectID { members[owner, default: []].insert(image.id) }
+      }
+    }
+  }
+
+  /// Records the rows among refused deletes whose objects went along with their owners.
+  /// - Returns: the others.
+  private func recordTaken(
+    _ refused: [(row: DeletedRow, reason: String)]
+  ) async throws -> [(row: DeletedRow, reason: String)] {
+    var present = Set<ObjectID>()
+    for (number, rows) in Dictionary(grouping: refused, by: \.row.id.entity) {
+      guard let entity = shell.model.entity(number) else { continue }
+      for start in stride(from: 0, to: rows.count, by: Self.idsInOneFetch) {
+        let ids = rows[start..<min(start + Self.idsInOneFetch, rows.count)].map(\.row.id)
+        present.formUnion(try await shell.client.identifiers(of: entity, where: .identifiers(ids)))
+      }
+    }
+    let taken = refused.filter { !present.contains($0.row.id) }
+    try mapping.record(taken.map { .gone($0.row.key) })
+    report.deleted += taken.count
+    return refused.filter { present.contains($0.row.id) }
+  }
+
+  /// Deletes objects of rows, many in a commit.
+  /// - Returns: the rows whose deletes were refused, with the reason.
+  private func deleteOnce(_ rows: [DeletedRow]) async throws -> [(row: DeletedRow, reason: String)] {
     var parts = [[DeletedRow]]()
-    for start in stride(from: 0, to: gone.count, by: batch) {
-      parts.append(Array(gone[start..<min(start + batch, gone.count)]))
+    for start in stride(from: 0, to: rows.count, by: batch) {
+      parts.append(Array(rows[start..<min(start + batch, rows.count)]))
     }
     parts.reverse()
-    var refused = [DeletedRow]()
+    var refused = [(row: DeletedRow, reason: String)]()
     while let part = parts.popLast() {
       do {
         let saved = try await commit(part.map { Change(.delete, $0.id, base: $0.base) }, policy: .storeTrump)
@@ -85,10 +206,7 @@ extension CoreDataImporter {
           parts += [Array(part[middle...]), Array(part[..<middle])]
           continue
         }
-        refused += part
-        for row in part where isLast {
-          report.skip(row.key, name(row.id), "it was deleted in the app, and its object stays: \(refusal.message)")
-        }
+        refused += part.map { ($0, refusal.message) }
       }
     }
     return refused

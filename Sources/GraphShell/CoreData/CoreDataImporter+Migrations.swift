@@ -18,8 +18,9 @@ extension CoreDataImporter {
   /// Removes the checksums of values that a migration since the last import has not kept, so that they are sent again
   /// unless others have changed them.
   ///
-  /// A migration keeps a property for all objects of an entity, or for none. So a property was not kept if no object
-  /// that only imports have changed has a value of it.
+  /// A migration keeps a property for all objects of an entity, or for none. So a property was kept if an object that
+  /// only imports have changed has a value of it. It was not kept if such an object lacks its value, or if the migration
+  /// is the origin of the null of an object that others have changed.
   func forgetLostValues() async throws {
     if mapping.mapping.rows.isEmpty || shell.seesPart || mapping.mapping.model == modelName { return }
     var values = KeptValues()
@@ -31,9 +32,10 @@ extension CoreDataImporter {
         for image in chunk { add(image, to: &values) }
       }
     }
+    try await findOrigins(&values)
     var renewed = [ImportMapping.Line]()
     for (key, missing) in values.missing {
-      let lost = missing.properties.filter { !values.isKept($0, missing.entity.number) }
+      let lost = missing.properties.filter { values.isLost($0, missing.entity.number) }
       guard !lost.isEmpty, let known = mapping.mapping.rows[key] else { continue }
       var record = changes.withPresentNames(known.row, missing.entity)
       for property in lost { record.sums[property.name] = nil }
@@ -41,6 +43,26 @@ extension CoreDataImporter {
     }
     try mapping.record(renewed)
     try recordModel()
+  }
+
+  /// Looks for the origin of nulls of properties about which no object says whether the migration kept them.
+  private func findOrigins(_ values: inout KeptValues) async throws {
+    for (place, candidates) in values.undecided {
+      guard let property = shell.model.property(place.property) else { continue }
+      for candidate in candidates {
+        let origin: ValueOrigin
+        do {
+          origin = try await shell.client.why(property, of: candidate.id)
+        } catch let refusal as Refusal where [.notFound, .unavailable].contains(refusal.code) {
+          // It was deleted meanwhile, or its history is damaged.
+          continue
+        }
+        if origin.kind == .updated, !origin.isReplacedKnown, origin.revision > candidate.sentAt {
+          values.lose(property, place.entity)
+          break
+        }
+      }
+    }
   }
 
   private func add(_ image: ObjectImage, to values: inout KeptValues) {
@@ -54,9 +76,15 @@ extension CoreDataImporter {
         sum != changes.sum(.value(initial), property)
       else { continue }
       let value = image[property]
+      let isUntouched = image.revision <= known.row.revision || mapping.mapping.commits.contains(image.revision)
       if value == initial || value.isNull || value == .objects([]) {
         values.missing[key, default: (entity, [])].properties.append(property)
-      } else if image.revision <= known.row.revision || mapping.mapping.commits.contains(image.revision) {
+        if isUntouched {
+          values.lose(property, entity.number)
+        } else {
+          values.ask(property, entity.number, image.id, sentAt: known.row.revision)
+        }
+      } else if isUntouched {
         values.keep(property, entity.number)
       }
     }
@@ -65,7 +93,7 @@ extension CoreDataImporter {
 
 /// The values of an import that the graph has, and those that it lacks.
 private struct KeptValues {
-  private struct Place: Hashable {
+  struct Place: Hashable {
     let property: PropertyNumber
     let entity: EntityNumber
   }
@@ -74,6 +102,14 @@ private struct KeptValues {
   var missing = [ImportMapping.Key: (entity: Entity, properties: [Property])]()
   /// The properties of which an object has a value that an import has sent.
   private var kept = Set<Place>()
+  /// The properties of which an object lacks the value that an import has sent, although nobody has changed it since.
+  private var lost = Set<Place>()
+  /// Objects that lack a value and that others have changed, with the revision at which the value was sent.
+  private var changed = [Place: [(id: ObjectID, sentAt: Revision)]]()
+
+  /// The objects of a property that are asked for the origin of their null. All lack it for the same reason, unless
+  /// users have removed each value.
+  private static let maximumQuestions = 100
 
   func isKept(_ property: Property, _ entity: EntityNumber) -> Bool {
     kept.contains(Place(property: property.number, entity: entity))
@@ -81,5 +117,25 @@ private struct KeptValues {
 
   mutating func keep(_ property: Property, _ entity: EntityNumber) {
     kept.insert(Place(property: property.number, entity: entity))
+  }
+
+  /// Whether the migration has not kept a property.
+  func isLost(_ property: Property, _ entity: EntityNumber) -> Bool {
+    !isKept(property, entity) && lost.contains(Place(property: property.number, entity: entity))
+  }
+
+  mutating func lose(_ property: Property, _ entity: EntityNumber) {
+    lost.insert(Place(property: property.number, entity: entity))
+  }
+
+  mutating func ask(_ property: Property, _ entity: EntityNumber, _ id: ObjectID, sentAt revision: Revision) {
+    let place = Place(property: property.number, entity: entity)
+    if changed[place, default: []].count < Self.maximumQuestions { changed[place, default: []].append((id, revision)) }
+  }
+
+  /// The properties about which only objects that others have changed say something.
+  var undecided: [(Place, [(id: ObjectID, sentAt: Revision)])] {
+    changed.filter { !kept.contains($0.key) && !lost.contains($0.key) }
+      .sorted { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) }.map { ($0.key, $0.value) }
   }
 }

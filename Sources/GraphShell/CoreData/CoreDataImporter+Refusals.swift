@@ -158,8 +158,9 @@ extension CoreDataImporter {
     return refused
   }
 
-  /// Whether the update of an object's row may release its keys.
+  /// Whether the update or the delete of an object's row may release its keys.
   private func mayRelease(_ holder: ObjectID?) -> Bool {
+    if let holder, releasingObjects.contains(holder) { return true }
     guard let holder, let key = mapping.mapping.keys[holder.key], let row = changes.rowKey(key) else { return false }
     return releasing.contains(row)
   }

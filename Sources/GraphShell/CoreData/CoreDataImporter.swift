@@ -31,6 +31,10 @@ final class CoreDataImporter {
   var newest: Revision
   /// The rows whose updates may release a unique key. A row that needs such a key waits.
   var releasing = Set<RowKey>()
+  /// The rows that the app has deleted and whose objects can't be deleted yet.
+  private var waiting = [DeletedRow]()
+  /// Those of their objects whose deletes may release a unique key.
+  var releasingObjects = Set<ObjectID>()
   var updates = UpdateState()
   /// The rows of groups that are too large for one commit, with the reason for a row that is refused therefore.
   var divided = [RowKey: String]()
@@ -78,14 +82,19 @@ final class CoreDataImporter {
     try await forgetLostValues()
     let absent = absentRows(present)
     let (groups, differing) = try compare(absent)
-    // Deletes come first, because they release unique keys. The deny rule may require the updates before them.
+    // Deletes come first, because they release unique keys. Some require the updates: the deny rule, and objects that the
+    // app has moved to another owner before it deleted theirs.
     let gone = try deletedRows(absent, present)
-    let denied = deletes ? try await delete(gone, isLast: false) : []
+    if deletes {
+      waiting = gone
+      _ = try await deleteWaiting()
+    }
     releasing = Set(differing)
     try await insert(groups)
     try await update(differing)
+    _ = try await deleteWaiting()
     try await sendPostponed(groups, differing)
-    if !denied.isEmpty { _ = try await delete(denied, isLast: true) }
+    _ = try await deleteWaiting(isLast: true)
     if !deletes { report.kept += gone.count }
     try recordModel()
     progress.end()
@@ -106,9 +115,20 @@ final class CoreDataImporter {
       try await update(differing.filter(rows.contains))
       let rest = changes.takePostponed()
       assert(!isLast || rest.isEmpty, "without a key to be released no row waits")
-      isLast = rest.count >= rows.count
+      let hasDeleted = try await deleteWaiting()
+      isLast = rest.count >= rows.count && !hasDeleted
+      if isLast { releasingObjects = [] }
       rows = rest
     }
+  }
+
+  /// - Returns: whether an object was deleted.
+  private func deleteWaiting(isLast: Bool = false) async throws -> Bool {
+    if waiting.isEmpty { return false }
+    let count = waiting.count
+    waiting = try await delete(waiting, isLast: isLast)
+    releasingObjects = Set(waiting.map(\.id))
+    return waiting.count < count
   }
 
   // MARK: - Inserts

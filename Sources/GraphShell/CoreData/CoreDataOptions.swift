@@ -165,8 +165,8 @@ struct CoreDataOptions: ParsableArguments {
       output.print("\(rows) whose objects were deleted in the graph since; --again imports them again")
     }
     if report.yielded > 0 {
-      output.print(
-        "\(Output.count(report.yielded, "value")) of new properties stay as others have set them in the graph")
+      let stay = report.yielded == 1 ? "stays" : "stay"
+      output.print("\(Output.count(report.yielded, "value")) \(stay) as others have set them in the graph")
     }
     if report.overwritten > 0 {
       output.print("\(Output.count(report.overwritten, "value")) that others had changed were overwritten")

@@ -129,6 +129,21 @@ package final class MirrorStore: @unchecked Sendable {
     try inQueue { try reader($0).readImage(of: id) }
   }
 
+  /// Reads the mirror in one transaction, whatever other processes write meanwhile. It also takes the locks of the file
+  /// once instead of for each object.
+  /// - Parameter body: receives the revision of the server's state, and a function that returns an object of that state.
+  package func read<Result>(
+    _ body: (_ head: Revision, _ image: (ObjectID) throws -> ObjectImage?) throws -> Result
+  ) throws -> Result {
+    try inQueue { database in
+      try database.beginTransaction(.deferred)
+      // Nothing is written, so both ends are the same.
+      defer { try? database.rollback() }
+      let objects = reader(database)
+      return try body(try HistoryReader(objects: objects).head().revision) { try objects.readImage(of: $0) }
+    }
+  }
+
   func reader(_ database: Database) -> ObjectReader {
     ObjectReader(Connection(database, statements: statements), layout: layout)
   }

@@ -16,10 +16,11 @@ extension ObjectReader {
   /// - Returns: the encoding of the image as a message, if it was verified with that encoding. Release it before the
   ///   next image is verified, which reuses the memory.
   @discardableResult func verify(_ image: ObjectImage, _ row: Row, in table: EntityTable) throws -> [UInt8]? {
-    guard let damage, image.revision != underway, !row.isNull(table.sumColumn),
-      try !isReduced(image, row, in: table)
-    else { return nil }
-    guard try isAsWritten(image, sum: UInt64(bitPattern: row.integer(table.sumColumn))) else {
+    guard let damage, image.revision != underway else { return nil }
+    let sum = UInt64(bitPattern: row.integer(table.sumColumn))
+    if sum == 0, row.isNull(table.sumColumn) { return nil }
+    if visibility != nil, try isReduced(image, row, in: table) { return nil }
+    guard try isAsWritten(image, sum: sum) else {
       throw damageFound.add(image.id, damage.refusal(object: image.id))
     }
     defer { if scratch.bytes.capacity > 1 << 20 { scratch = BinaryWriter(capacity: 1_024) } }
@@ -58,7 +59,7 @@ extension ObjectReader {
   /// Whether the image lacks references of the row, because the reader's class does not see their objects. The checksum
   /// covers them.
   private func isReduced(_ image: ObjectImage, _ row: Row, in table: EntityTable) throws -> Bool {
-    guard visibility != nil, let shape = table.shape(of: image.id.entity) else { return false }
+    guard let shape = table.shape(of: image.id.entity) else { return false }
     for (slot, place) in shape.places.enumerated() where slot < image.values.count {
       let position = Int32(EntityTable.fixedColumns) + place.column
       switch (place.form, image.values[slot]) {

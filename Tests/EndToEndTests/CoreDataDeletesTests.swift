@@ -1,0 +1,88 @@
+import Foundation
+import GraphModel
+import GraphTesting
+import Testing
+
+/// `--delete`, where the graph deletes further objects with the one whose row is gone.
+@Suite struct CoreDataDeletesTests {
+  /// The notes of a file are deleted with it, and its identifier is unique.
+  private func app() throws -> CoreDataApp {
+    let app = try CoreDataApp.notes(
+      ("{\"name\": \"IDMMediaFile\",", "{\"name\": \"IDMMediaFile\", \"unique\": [[\"uniqueIdentifier\"]],"),
+      ("\"imageFile\", \"toMany\": true}", "\"imageFile\", \"toMany\": true, \"deleteRule\": \"cascade\"}"),
+      (", \"deleteRule\": \"cascade\"},\n        {\"name\": \"tags\"", "},\n        {\"name\": \"tags\""))
+    #expect(try app.counts() == ["imported": 9])
+    return app
+  }
+
+  private func id(_ app: CoreDataApp, _ entity: String, _ identifier: String) throws -> String {
+    try #require(try app.object(entity, "uniqueIdentifier == \"\(identifier)\"")["id"]?.stringValue)
+  }
+
+  /// The app has given the note another file before it deleted the first one, whose identifier the other one has now.
+  @Test func movedNoteStaysAndTheKeyIsReleased() throws {
+    let app = try app()
+    let note = try id(app, "IDMNote", "n1")
+    #expect(try app.daemon.run("graph", "update", note, "text=theirs", author: "ben@test").status == 0)
+    try app.change(
+      """
+      UPDATE ZIDMNOTE SET ZIMAGEFILE = 2 WHERE Z_PK = 1; DELETE FROM ZIDMMEDIAFILE WHERE Z_PK = 1;
+      UPDATE ZIDMMEDIAFILE SET ZUNIQUEIDENTIFIER = 'media-small' WHERE Z_PK = 2
+      """)
+    #expect(try app.counts("--delete") == ["changed": 2, "unchanged": 6, "deleted": 1])
+    let shown = try app.daemon.run("graph", "show", note, "--json").json()
+    #expect(shown["text"] == .string("theirs"))
+    #expect(shown["imageFile"]?.stringValue == (try id(app, "IDMMediaFile", "media-small")))
+    #expect(try app.counts("--delete") == ["unchanged": 8])
+    #expect(app.daemon.stop() == 0)
+  }
+
+  /// A note of another client, and one of the app that another client has changed.
+  @Test func objectStaysIfOthersWouldGoWithIt() throws {
+    let app = try app()
+    let (file, note) = (try id(app, "IDMMediaFile", "media-small"), try id(app, "IDMNote", "n1"))
+    let inserted = try app.daemon.run(
+      "graph", "insert", "IDMNote", "imageFile=\(file)", "uniqueIdentifier=own", "creationDate=2026-01-01",
+      author: "ben@test")
+    #expect(inserted.status == 0, "\(inserted.errors)")
+    let own = try id(app, "IDMNote", "own")
+    try app.change("DELETE FROM ZIDMMEDIAFILE WHERE Z_PK = 1; DELETE FROM ZIDMNOTE WHERE Z_PK = 1")
+    try app.change("DELETE FROM Z_2TAGS WHERE Z_2NOTES = 1")
+    let result = try app.run("--delete")
+    #expect(
+      result.output.contains(
+        "skipped IDMMediaFile 1: it was deleted in the app, and its object stays: IDMNote \(own), which stays, would be "
+          + "deleted with it\n"), "\(result.output)")
+    #expect(result.output.contains("skipped 1, deleted 1\n"))
+    #expect(try app.daemon.run("graph", "show", note).status != 0)
+    #expect(try app.daemon.run("graph", "delete", own, author: "ben@test").status == 0)
+    #expect(try app.counts("--delete") == ["unchanged": 7, "deleted": 1])
+    #expect(app.daemon.stop() == 0)
+  }
+
+  @Test func ownerOfAChangedNoteStays() throws {
+    let app = try app()
+    let note = try id(app, "IDMNote", "n1")
+    #expect(try app.daemon.run("graph", "update", note, "text=theirs", author: "ben@test").status == 0)
+    try app.change("DELETE FROM ZIDMMEDIAFILE WHERE Z_PK = 1; DELETE FROM ZIDMNOTE WHERE Z_PK = 1")
+    try app.change("DELETE FROM Z_2TAGS WHERE Z_2NOTES = 1")
+    #expect(try app.counts("--delete")["skipped"] == 2)
+    #expect(try app.object("IDMNote", "uniqueIdentifier == \"n1\"")["text"] == .string("theirs"))
+    #expect(try id(app, "IDMMediaFile", "media-small").isEmpty == false)
+    #expect(app.daemon.stop() == 0)
+  }
+
+  /// The file can't be deleted before the note, which needs it.
+  @Test func requiredMemberGoesWithItsOwner() throws {
+    let inverse = "\"inverse\": \"notesOfImageFile\","
+    let app = try CoreDataApp.notes((inverse, "\(inverse) \"optional\": false,"))
+    try app.change("DELETE FROM ZIDMNOTE WHERE Z_PK > 2; DELETE FROM Z_2TAGS WHERE Z_2NOTES > 2")
+    #expect(try app.counts() == ["imported": 7])
+    try app.change("DELETE FROM ZIDMMEDIAFILE WHERE Z_PK = 1; DELETE FROM ZIDMNOTE WHERE Z_PK = 1")
+    try app.change("DELETE FROM Z_2TAGS WHERE Z_2NOTES = 1")
+    #expect(try app.counts("--delete") == ["unchanged": 5, "deleted": 2])
+    #expect(try app.count("IDMMediaFile") == "1\n" && app.count("IDMNote") == "1\n")
+    #expect(try app.counts("--delete") == ["unchanged": 5])
+    #expect(app.daemon.stop() == 0)
+  }
+}
