@@ -51,8 +51,8 @@ import Testing
     let result = try app.run("--delete")
     #expect(
       result.output.contains(
-        "skipped IDMMediaFile 1: it was deleted in the app, and its object stays: IDMNote \(own), which stays, would be "
-          + "deleted with it\n"), "\(result.output)")
+        "skipped IDMMediaFile 1: it was deleted in the app, and its object stays: IDMNote \(own), which stays, would "
+          + "be deleted with it\n"), "\(result.output)")
     #expect(result.output.contains("skipped 1, deleted 1\n"))
     #expect(try app.daemon.run("graph", "show", note).status != 0)
     #expect(try app.daemon.run("graph", "delete", own, author: "ben@test").status == 0)

@@ -40,7 +40,7 @@ struct GivenNames {
     let known = NameTable.valid(name)
     if property.name == known { return name }
     // Underscores at the end distinguish it from another property, and a number is that of a version.
-    let start = known.prefix(NameTable.maximumSeparated)
+    let start = known.prefix(NameTable.separatedLength)
     guard property.name.hasPrefix(start) else { return property.name }
     let underscores = property.name.dropFirst(known.count).prefix { $0 == "_" }.count
     let hasNumber = property.name.last?.isNumber == true

@@ -245,7 +245,7 @@ struct NameTable {
   // MARK: - Parts of older versions
 
   /// The most characters before the number of a version.
-  static let maximumSeparated = 52
+  static let separatedLength = 52
 
   /// Whether the model file of a version exists, so that its names stay.
   func isGiven(_ version: Int) -> Bool { givenVersions.contains(version) }
@@ -256,7 +256,7 @@ struct NameTable {
   mutating func separate(entity parts: [(version: Int, source: String)]) -> String {
     precondition(!parts.isEmpty, "a part of at least one version gets another name")
     let base = entity(parts[0].source, in: parts[0].version)
-    let name = Self.claim("\(base.prefix(Self.maximumSeparated))_\(parts[0].version)", &takenEntities)
+    let name = Self.claim("\(base.prefix(Self.separatedLength))_\(parts[0].version)", &takenEntities)
     for part in parts where !isGiven(part.version) { overrides[part.version, default: [:]][part.source] = name }
     return name
   }
@@ -266,7 +266,7 @@ struct NameTable {
   mutating func separate(property parts: [(version: Int, entity: String, source: String)]) -> String {
     precondition(!parts.isEmpty, "a part of at least one version gets another name")
     let base = property(parts[0].source, of: parts[0].entity, in: parts[0].version)
-    let name = Self.claim("\(base.prefix(Self.maximumSeparated))_\(parts[0].version)", &takenProperties)
+    let name = Self.claim("\(base.prefix(Self.separatedLength))_\(parts[0].version)", &takenProperties)
     for part in parts where !isGiven(part.version) {
       overrides[part.version, default: [:]]["\(part.entity).\(part.source)"] = name
     }

@@ -6,9 +6,9 @@
 /// take most of the time of its encoding.
 struct ShortValues {
   /// The text of a short value has at most this many bytes, so that each length takes one byte.
-  static let maximumText = 125
+  static let longestText = 125
   /// The upper bound of a message with its key and length: a text with two keys and two lengths.
-  static let maximumSize = maximumText + 4
+  static let longestMessage = longestText + 4
 
   private let memory: UnsafeMutableBufferPointer<UInt8>
   private(set) var count = 0
@@ -17,7 +17,7 @@ struct ShortValues {
   init(_ memory: UnsafeMutableBufferPointer<UInt8>) { self.memory = memory }
 
   /// Whether a further value has space.
-  var hasSpace: Bool { count + Self.maximumSize <= memory.count }
+  var hasSpace: Bool { count + Self.longestMessage <= memory.count }
 
   /// The written bytes.
   var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: memory[..<count]) }
@@ -42,7 +42,7 @@ struct ShortValues {
     case .date(let value): signed(6, value)
     case .object(let id): append(9, id)
     case .string(let text):
-      guard text.utf8.count <= Self.maximumText, append(5, text) else { return discard(start) }
+      guard text.utf8.count <= Self.longestText, append(5, text) else { return discard(start) }
     case .decimal, .uuid, .data, .objects: return discard(start)
     }
     memory[start + 1] = UInt8(count - start - 2)
@@ -118,13 +118,13 @@ struct ShortValues {
 
 extension BinaryWriter {
   /// The bytes of an id's field: two keys and lengths, two halves, and an entity.
-  private static let maximumID = 32
+  private static let longestID = 32
 
   /// A nested id, as `message(_:_:)` writes it.
   public mutating func field(_ number: Int, _ id: ObjectID) {
     // The key of the field takes one byte.
     guard number < 16 else { return message(number) { id.encode(to: &$0) } }
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.maximumID) { memory in
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.longestID) { memory in
       var short = ShortValues(memory)
       short.append(UInt8(number), id)
       append(&short)

@@ -49,10 +49,10 @@ extension CoreDataImporter {
     shell.model.entity(named: name) ?? shell.model.entities.first { $0.renamed == name }
   }
 
-  /// Deletes the objects of rows, members before their owners. An object that others have changed since its row was last
-  /// sent stays, and so does one whose delete would take along an object that stays.
+  /// Deletes the objects of rows, members before their owners. An object that others have changed since its row was
+  /// last sent stays, and so does one whose delete would take along an object that stays.
   /// - Parameter isLast: whether the rows that can't be deleted are reported.
-  /// - Returns: the rows that can't be deleted now: the delete is refused, or would take along objects that the app has.
+  /// - Returns: the rows that can't be deleted now: the delete is refused, or would take along objects that stay.
   func delete(_ gone: [DeletedRow], isLast: Bool) async throws -> [DeletedRow] {
     var (pending, refused) = (gone, [(row: DeletedRow, reason: String)]())
     var blocked = [(row: DeletedRow, member: ObjectID)]()
@@ -78,8 +78,8 @@ extension CoreDataImporter {
       for (row, member) in blocked {
         report.skip(
           row.key, name(row.id),
-          "it was deleted in the app, and its object stays: \(name(member)) \(member.key), which stays, would be deleted "
-            + "with it")
+          "it was deleted in the app, and its object stays: \(name(member)) \(member.key), which stays, would be "
+            + "deleted with it")
       }
     }
     return refused.map(\.row) + blocked.map(\.row)

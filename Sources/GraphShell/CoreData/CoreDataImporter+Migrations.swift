@@ -19,8 +19,8 @@ extension CoreDataImporter {
   /// unless others have changed them.
   ///
   /// A migration keeps a property for all objects of an entity, or for none. So a property was kept if an object that
-  /// only imports have changed has a value of it. It was not kept if such an object lacks its value, or if the migration
-  /// is the origin of the null of an object that others have changed.
+  /// only imports have changed has a value of it. It was not kept if such an object lacks its value, or if the
+  /// migration is the origin of the null of an object that others have changed.
   func forgetLostValues() async throws {
     if mapping.mapping.rows.isEmpty || shell.seesPart || mapping.mapping.model == modelName { return }
     var values = KeptValues()
@@ -102,14 +102,14 @@ private struct KeptValues {
   var missing = [ImportMapping.Key: (entity: Entity, properties: [Property])]()
   /// The properties of which an object has a value that an import has sent.
   private var kept = Set<Place>()
-  /// The properties of which an object lacks the value that an import has sent, although nobody has changed it since.
+  /// The properties of which an object lacks the value that an import has sent, and that no one else has changed since.
   private var lost = Set<Place>()
   /// Objects that lack a value and that others have changed, with the revision at which the value was sent.
   private var changed = [Place: [(id: ObjectID, sentAt: Revision)]]()
 
   /// The objects of a property that are asked for the origin of their null. All lack it for the same reason, unless
   /// users have removed each value.
-  private static let maximumQuestions = 100
+  private static let questionsAboutOneProperty = 100
 
   func isKept(_ property: Property, _ entity: EntityNumber) -> Bool {
     kept.contains(Place(property: property.number, entity: entity))
@@ -130,7 +130,7 @@ private struct KeptValues {
 
   mutating func ask(_ property: Property, _ entity: EntityNumber, _ id: ObjectID, sentAt revision: Revision) {
     let place = Place(property: property.number, entity: entity)
-    if changed[place, default: []].count < Self.maximumQuestions { changed[place, default: []].append((id, revision)) }
+    if changed[place, default: []].count < Self.questionsAboutOneProperty { changed[place, default: []].append((id, revision)) }
   }
 
   /// The properties about which only objects that others have changed say something.

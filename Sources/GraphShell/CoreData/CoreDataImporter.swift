@@ -82,8 +82,8 @@ final class CoreDataImporter {
     try await forgetLostValues()
     let absent = absentRows(present)
     let (groups, differing) = try compare(absent)
-    // Deletes come first, because they release unique keys. Some require the updates: the deny rule, and objects that the
-    // app has moved to another owner before it deleted theirs.
+    // Deletes come first, because they release unique keys. Some require the updates: the deny rule, and objects that
+    // the app has moved to another owner before it deleted theirs.
     let gone = try deletedRows(absent, present)
     if deletes {
       waiting = gone

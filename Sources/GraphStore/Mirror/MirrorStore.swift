@@ -129,9 +129,9 @@ package final class MirrorStore: @unchecked Sendable {
     try inQueue { try reader($0).readImage(of: id) }
   }
 
-  /// Reads the mirror in one transaction, whatever other processes write meanwhile. It also takes the locks of the file
+  /// Reads the mirror in one transaction, also while other processes write to it. This takes the locks of the file
   /// once instead of for each object.
-  /// - Parameter body: receives the revision of the server's state, and a function that returns an object of that state.
+  /// - Parameter body: receives the revision of the server's state, and a function that returns an object of it.
   package func read<Result>(
     _ body: (_ head: Revision, _ image: (ObjectID) throws -> ObjectImage?) throws -> Result
   ) throws -> Result {
