@@ -253,7 +253,8 @@ let package = Package(
     .testTarget(
       name: "GraphStoreToolsTests",
       dependencies: [
-        "GraphModel", "GraphLog", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", "GraphWire", grdb,
+        "GraphModel", "GraphLog", "GraphStore", "GraphStoreTools", "GraphStoreFaults", "GraphTesting", "GraphWire",
+        grdb,
       ]),
     .testTarget(
       name: "GraphReplicaStoreTests", dependencies: ["GraphModel", "GraphStore", "GraphReplicaStore", "GraphTesting"]),

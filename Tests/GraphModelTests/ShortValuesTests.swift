@@ -31,7 +31,9 @@ import Testing
   private static var all: [Value] {
     var values: [Value] = [.null, .bool(true), .bool(false), .double(0), .double(-0.0), .double(.nan), .double(1e300)]
     values += numbers.flatMap { [.integer($0), .date($0)] } + texts.map { .string($0) } + ids.map { .object($0) }
-    values += [.objects([]), .objects(ids), .data([]), .data([1, 2, 3]), .uuid(.zero), .uuid(UniqueID(high: 1, low: 2))]
+    values += [
+      .objects([]), .objects(ids), .data([]), .data([1, 2, 3]), .uuid(.zero), .uuid(UniqueID(high: 1, low: 2)),
+    ]
     return values + [.decimal(DecimalValue(0)), .decimal(DecimalValue(-12_345))]
   }
 

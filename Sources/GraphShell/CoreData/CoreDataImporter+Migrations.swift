@@ -130,7 +130,9 @@ private struct KeptValues {
 
   mutating func ask(_ property: Property, _ entity: EntityNumber, _ id: ObjectID, sentAt revision: Revision) {
     let place = Place(property: property.number, entity: entity)
-    if changed[place, default: []].count < Self.questionsAboutOneProperty { changed[place, default: []].append((id, revision)) }
+    if changed[place, default: []].count < Self.questionsAboutOneProperty {
+      changed[place, default: []].append((id, revision))
+    }
   }
 
   /// The properties about which only objects that others have changed say something.

@@ -182,7 +182,9 @@ final class FetchExecution {
     count = max(0, found - request.offset)
   }
 
-  private func findRows(_ rows: RowRequest, _ sql: FetchSQL, _ body: (_ element: FetchElement, _ encoding: [UInt8]?) throws -> Void) throws {
+  private func findRows(
+    _ rows: RowRequest, _ sql: FetchSQL, _ body: (_ element: FetchElement, _ encoding: [UInt8]?) throws -> Void
+  ) throws {
     let types = rows.columns.map { $0.value.type(in: objects.model) }
     let first: Int32 = rows.hasRowPerObject ? table.sumColumn + 1 : 0
     try each(sql) { row in
