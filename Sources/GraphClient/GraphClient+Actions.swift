@@ -136,9 +136,15 @@ extension GraphClient: ContextOwner {
     let connection = connection
     // The handler of a notification may send requests, so earlier messages must be sent before it runs. The same
     // applies to handlers of the connection's state.
-    for action in actions where action.isForTheConnection {
-      if case .welcomed(let welcome) = action { self.welcome = welcome } else { execute(action) }
+    var frames = [UInt8]()
+    for action in actions {
+      switch action {
+      case .send(let message): append(message, to: &frames)
+      case .welcomed(let welcome): self.welcome = welcome
+      default: assert(!action.isForTheConnection, "these are the actions for the connection")
+      }
     }
+    write(&frames)
     for action in actions {
       switch action {
       case .welcomed: if connection == self.connection, transport != nil { execute(action) }
@@ -151,7 +157,7 @@ extension GraphClient: ContextOwner {
 
   private func execute(_ action: ReplicaAction) {
     switch action {
-    case .send(let message): send(message)
+    case .send: preconditionFailure("messages are sent before other actions")
     case .disconnect(let refusal): connectionLost(refusal)
     case .copied: handle(.renew(Self.newReplicaID()))
     case .welcomed:
@@ -220,7 +226,11 @@ extension GraphClient: ContextOwner {
     if observers.record(grants: grants) { rightsDidChange?() }
   }
 
-  private func send(_ message: ToServer) {
+  /// The size from which frames are written at once.
+  private static let enoughFrames = 64 << 10
+
+  /// Appends the frame of a message to those that are written together: each write wakes the connection's thread.
+  private func append(_ message: ToServer, to frames: inout [UInt8]) {
     let frame = Frame.encode(message)
     // Before the first welcome only the hello is sent.
     let limit =
@@ -231,7 +241,13 @@ extension GraphClient: ContextOwner {
       let refusal = Refusal(.limit, "the request has \(frame.count) bytes; a frame can have at most \(limit): split it")
       return context.handle(.received(ToClient(message.request, .refused(refusal))))
     }
-    transport?.write(frame)
+    frames += frame
+    if frames.count >= Self.enoughFrames { write(&frames) }
+  }
+
+  private func write(_ frames: inout [UInt8]) {
+    if !frames.isEmpty { transport?.write(frames) }
+    frames = []
   }
 
   /// Calls each watch once for a commit, with all of its changes to the watch's queries.

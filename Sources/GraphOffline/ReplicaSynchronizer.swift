@@ -17,6 +17,8 @@ final class ReplicaSynchronizer {
   private let now: () -> Timestamp
   /// The client of a copy under its new id, which this run has made.
   private var renewed: GraphClient?
+  /// The intents to send next.
+  private var outgoing = [Intent]()
   /// Outcomes, in the order of their arrival.
   private let answers: AsyncStream<(TransactionID, Result<SaveResult, Refusal>)>
   private let answer: AsyncStream<(TransactionID, Result<SaveResult, Refusal>)>.Continuation
@@ -65,6 +67,7 @@ final class ReplicaSynchronizer {
     var answered = answers.makeAsyncIterator()
     var action = run.begin()
     while true {
+      if case .send = action {} else { try sendOutgoing() }
       switch action {
       case .end(let report): return report
       case .endUnloaded(let report, let waiting): throw try unloaded(report, waiting)
@@ -142,7 +145,7 @@ final class ReplicaSynchronizer {
       return .queue(page)
     case .markLeft(let numbers):
       return .marked(try unsent.markLeft(numbers, at: now(), form: form, known: newestPage))
-    case .send(let intent): try send(intent)
+    case .send(let intent): outgoing.append(intent)
     case .readStates: return .states(try openedMirror.states())
     case .rebase(let common, let isLoaded):
       // The new mirror does not have the texts of before the restore.
@@ -179,15 +182,23 @@ final class ReplicaSynchronizer {
     }
   }
 
-  private func send(_ intent: Intent) throws {
-    let event: ReplicaEvent
+  private static func event(of intent: Intent, _ mirror: MirrorStore.Snapshot?) throws -> ReplicaEvent {
     switch intent.content {
-    case .undo(let revision, let redo):
-      event = .undo(UndoRequest(intent.transaction, revision: revision, redo: redo))
+    case .undo(let revision, let redo): .undo(UndoRequest(intent.transaction, revision: revision, redo: redo))
     case .undoEdit: preconditionFailure("the undo of an edit is sent as that of its revision: \(intent.number)")
-    case .changes: event = .save(try intent.transaction(over: mirror))
+    case .changes: .save(try intent.transaction(over: mirror))
     }
-    client.send([(intent.transaction, event)]) { [answer] id, outcome in answer.yield((id, outcome)) }
+  }
+
+  /// Sends the intents since the last call, together.
+  private func sendOutgoing() throws {
+    if outgoing.isEmpty { return }
+    func events(_ mirror: MirrorStore.Snapshot?) throws -> [(id: TransactionID, event: ReplicaEvent)] {
+      try outgoing.map { ($0.transaction, try Self.event(of: $0, mirror)) }
+    }
+    let events = if let mirror { try mirror.read { try events($0) } } else { try events(nil) }
+    outgoing = []
+    client.send(events) { [answer] id, outcome in answer.yield((id, outcome)) }
   }
 
   // MARK: - The server

@@ -7,23 +7,17 @@ extension Intent {
   ///
   /// Splices behind an earlier unsent edit are moved to the text that the mirror has, so it must have what was sent
   /// before.
-  /// - Parameter mirror: nil without one, for an intent without such splices.
-  package func transaction(over mirror: MirrorStore?) throws -> Transaction {
+  /// - Parameter mirror: the mirror's state; nil without a mirror, for an intent without such splices.
+  package func transaction(over mirror: MirrorStore.Snapshot?) throws -> Transaction {
     let edit = try invariant(edit(usedNumbers: 0), "a save has changes")
     try invariant(mirror != nil || texts.isEmpty, "splices behind an unsent edit are sent over a mirror")
-    guard let mirror else { return try transaction(of: edit, onto: 0) { _, _ in nil } }
-    return try mirror.read { head, image in
-      try transaction(of: edit, onto: head) { id, property in
-        guard let image = try image(id), let property = mirror.model.property(property) else { return nil }
-        return image[property].stringValue
+    let head: Revision = if let mirror { mirror.head } else { 0 }
+    var transaction = try edit.transaction(onto: head) { id, property in
+      guard let mirror, let image = try mirror.image(of: id), let property = mirror.model.property(property) else {
+        return nil
       }
+      return image[property].stringValue
     }
-  }
-
-  private func transaction(
-    of edit: UnsentEdit, onto head: Revision, text: (ObjectID, PropertyNumber) throws -> String?
-  ) throws -> Transaction {
-    var transaction = try edit.transaction(onto: head, text: text)
     for index in transaction.changes.indices {
       let change = transaction.changes[index]
       if change.kind != .insert, change.base == 0, !change.id.isTemporary {
@@ -31,6 +25,11 @@ extension Intent {
       }
     }
     return transaction
+  }
+
+  /// The save as it is sent now over a mirror.
+  package func transaction(over mirror: MirrorStore) throws -> Transaction {
+    try mirror.read { try transaction(over: $0) }
   }
 }
 
@@ -110,10 +109,10 @@ package struct CommittedIntent: Sendable {
   package static func answers(
     _ finished: [SyncRun.FinishedIntent], over mirror: MirrorStore, at time: Timestamp
   ) throws -> [UnsentFile.Answered] {
-    try mirror.read { head, image in
+    try mirror.read { mirror in
       try finished.map { done in
-        try invariant(done.committed.revision <= head, "the mirror has the commit of an intent that is removed")
-        return try done.committed.answer(done.intent, mirror.model, at: time, image: image)
+        try invariant(done.committed.revision <= mirror.head, "the mirror has the commit of an intent that is removed")
+        return try done.committed.answer(done.intent, mirror.model, at: time, image: mirror.image)
       }
     }
   }

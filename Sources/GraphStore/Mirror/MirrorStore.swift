@@ -129,18 +129,28 @@ package final class MirrorStore: @unchecked Sendable {
     try inQueue { try reader($0).readImage(of: id) }
   }
 
+  /// The mirror's state during a read.
+  package struct Snapshot {
+    /// The revision of the server's state.
+    package let head: Revision
+    fileprivate let objects: ObjectReader
+
+    package var model: Model { objects.model }
+
+    /// An object of the state; nil if there is none.
+    package func image(of id: ObjectID) throws -> ObjectImage? { try objects.readImage(of: id) }
+  }
+
   /// Reads the mirror in one transaction, also while other processes write to it. This takes the locks of the file
   /// once instead of for each object.
-  /// - Parameter body: receives the revision of the server's state, and a function that returns an object of it.
-  package func read<Result>(
-    _ body: (_ head: Revision, _ image: (ObjectID) throws -> ObjectImage?) throws -> Result
-  ) throws -> Result {
+  /// - Parameter body: must not keep the snapshot.
+  package func read<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {
     try inQueue { database in
       try database.beginTransaction(.deferred)
       // Nothing is written, so both ends are the same.
       defer { try? database.rollback() }
       let objects = reader(database)
-      return try body(try HistoryReader(objects: objects).head().revision) { try objects.readImage(of: $0) }
+      return try body(Snapshot(head: try HistoryReader(objects: objects).head().revision, objects: objects))
     }
   }
 
