@@ -72,6 +72,34 @@ import Testing
     #expect(app.daemon.stop() == 0)
   }
 
+  /// The file and its notes are deleted with each other.
+  @Test(arguments: [true, false]) func mutualMembersGoTogetherOrStay(isChanged: Bool) throws {
+    let app = try CoreDataApp.notes(
+      ("\"imageFile\", \"toMany\": true}", "\"imageFile\", \"toMany\": true, \"deleteRule\": \"cascade\"}"))
+    #expect(try app.counts() == ["imported": 9])
+    if isChanged {
+      let note = try id(app, "IDMNote", "n1")
+      #expect(try app.daemon.run("graph", "update", note, "text=theirs", author: "ben@test").status == 0)
+    }
+    try app.change("DELETE FROM ZIDMMEDIAFILE WHERE Z_PK = 1; DELETE FROM ZIDMNOTE WHERE Z_PK = 1")
+    try app.change("DELETE FROM Z_2TAGS WHERE Z_2NOTES = 1")
+    #expect(try app.counts("--delete") == ["unchanged": 7, isChanged ? "skipped" : "deleted": 2])
+    #expect(try app.count("IDMNote") == (isChanged ? "4\n" : "3\n"))
+    #expect(try app.count("IDMMediaFile") == (isChanged ? "2\n" : "1\n"))
+    #expect(app.daemon.stop() == 0)
+  }
+
+  /// A tag would take along the notes that it has in the graph until they are updated.
+  @Test func ownerOfAManyToManyIsDeletedAfterItsMembers() throws {
+    let notes = "\"inverse\": \"tags\", \"toMany\": true"
+    let app = try CoreDataApp.notes((notes, "\(notes), \"deleteRule\": \"cascade\""))
+    #expect(try app.counts() == ["imported": 9])
+    try app.change("DELETE FROM ZIDMTAG WHERE Z_PK IN (2, 7); DELETE FROM Z_2TAGS WHERE Z_3TAGS = 2")
+    #expect(try app.counts("--delete") == ["changed": 2, "unchanged": 5, "deleted": 2])
+    #expect(try app.count("IDMNote") == "4\n")
+    #expect(app.daemon.stop() == 0)
+  }
+
   /// The file can't be deleted before the note, which needs it.
   @Test func requiredMemberGoesWithItsOwner() throws {
     let inverse = "\"inverse\": \"notesOfImageFile\","

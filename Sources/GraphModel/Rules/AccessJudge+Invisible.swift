@@ -101,6 +101,9 @@ extension AccessJudge {
   private func saw(_ conflict: Conflict, before commit: Revision, in graph: DraftGraph) throws -> Bool {
     // The earlier states of a deleted object are not read.
     if try graph.reader.image(of: conflict.id) == nil { return conflict.kind == .deleted }
+    let later = try graph.reader.history(of: conflict.id, after: commit)
+    // Before its delete a revived object may have been elsewhere.
+    if later.contains(where: { $0.kind != .updated }) { return false }
     return try appearance(of: conflict.id, after: commit - 1, in: graph) == nil
   }
 

@@ -56,17 +56,29 @@ extension CoreDataImporter {
   func delete(_ gone: [DeletedRow], isLast: Bool) async throws -> [DeletedRow] {
     var (pending, refused) = (gone, [(row: DeletedRow, reason: String)]())
     var blocked = [(row: DeletedRow, member: ObjectID)]()
+    var removable = Set(gone.map(\.id))
+    let members = try await cascadeMembers(of: gone.map(\.id))
     while !pending.isEmpty {
-      let members = try await cascadeMembers(of: pending.map(\.id))
-      blocked = Self.blocked(pending, by: members, removable: Set((pending + refused.map(\.row)).map(\.id)))
+      blocked = Self.blocked(pending, by: members, removable: removable)
       let waiting = Set(blocked.map(\.row.id))
       let free = pending.filter { !waiting.contains($0.id) }
       if free.isEmpty { break }
       let ids = Set(free.map(\.id))
       var next = free.filter { members[$0.id, default: []].isDisjoint(with: ids) }
-      // Objects that are members of each other go together.
-      if next.isEmpty { next = free }
-      refused += try await deleteOnce(next)
+      var kept = Set<ObjectID>()
+      if next.isEmpty {
+        next = Self.mutualMembers(free, members)
+        kept = try await keepChanged(next)
+      }
+      if kept.isEmpty {
+        let result = try await deleteOnce(next)
+        refused += result.refused
+        kept = result.kept
+      } else {
+        // The others of them would take the changed ones along, and wait for them.
+        next.removeAll { !kept.contains($0.id) }
+      }
+      removable.subtract(kept)
       let done = Set(next.map(\.id))
       pending.removeAll { done.contains($0.id) }
     }
@@ -102,6 +114,52 @@ extension CoreDataImporter {
       }
     }
     return blocked
+  }
+
+  /// Objects that are members of each other, directly or through further ones. No other member of theirs is left.
+  /// - Parameter rows: rows that all have a member among them.
+  private static func mutualMembers(_ rows: [DeletedRow], _ members: [ObjectID: Set<ObjectID>]) -> [DeletedRow] {
+    let ids = Set(rows.map(\.id))
+    func reached(from start: ObjectID) -> Set<ObjectID> {
+      var (reached, open): (Set<ObjectID>, [ObjectID]) = ([], [start])
+      while let id = open.popLast() {
+        for member in members[id, default: []] where ids.contains(member) && reached.insert(member).inserted {
+          open.append(member)
+        }
+      }
+      return reached
+    }
+    precondition(!rows.isEmpty, "objects are members of each other")
+    var set = reached(from: rows[0].id)
+    // Members from which the whole set can't be reached have fewer members.
+    while let smaller = set.lazy.map({ reached(from: $0) }).first(where: { $0.count < set.count }) { set = smaller }
+    return rows.filter { set.contains($0.id) }
+  }
+
+  /// Reports the rows whose objects others have changed since the rows were last sent.
+  /// - Returns: these objects.
+  private func keepChanged(_ rows: [DeletedRow]) async throws -> Set<ObjectID> {
+    var kept = Set<ObjectID>()
+    for row in rows where try await hasChanged(row) {
+      kept.insert(row.id)
+      reportChanged(row)
+    }
+    return kept
+  }
+
+  private func hasChanged(_ row: DeletedRow) async throws -> Bool {
+    do {
+      let filter = HistoryFilter(object: row.id.key.description)
+      let log = try await shell.client.readableLog(LogRequest(after: row.base, filter: filter, changes: 0))
+      // A damaged commit may be one of others.
+      return !log.damage.isEmpty || log.commits.contains { !mapping.mapping.commits.contains($0.revision) }
+    } catch let refusal as Refusal where refusal.code == .pruned {
+      return true
+    }
+  }
+
+  private func reportChanged(_ row: DeletedRow) {
+    report.skip(row.key, name(row.id), "it was deleted in the app, but changed in the graph: its object stays")
   }
 
   /// The ids in one request.
@@ -141,13 +199,13 @@ extension CoreDataImporter {
     let destination = try invariant(
       shell.model.entity(relationship.destination), "a relationship has a destination in the model")
     let list = owners.map { "'\($0)'" }.joined(separator: ", ")
-    let condition = try GraphPredicate(
-      parsing: "\(inverse.name) IN {\(list)}", entity: destination, model: shell.model)
+    let path = inverse.relationship?.isToMany == true ? "ANY \(inverse.name)" : inverse.name
+    let condition = try GraphPredicate(parsing: "\(path) IN {\(list)}", entity: destination, model: shell.model)
     let stream = shell.client.images(of: destination, where: condition)
     stream.omitsDamage = true
     for try await chunk in stream {
       for image in chunk {
-        if let owner = image[inverse].objectID { members[owner, default: []].insert(image.id) }
+        for owner in image[inverse].objectIDs { members[owner, default: []].insert(image.id) }
       }
     }
   }
@@ -157,6 +215,8 @@ extension CoreDataImporter {
   private func recordTaken(
     _ refused: [(row: DeletedRow, reason: String)]
   ) async throws -> [(row: DeletedRow, reason: String)] {
+    // An object that the user does not see may exist.
+    if shell.seesPart { return refused }
     var present = Set<ObjectID>()
     for (number, rows) in Dictionary(grouping: refused, by: \.row.id.entity) {
       guard let entity = shell.model.entity(number) else { continue }
@@ -172,31 +232,35 @@ extension CoreDataImporter {
   }
 
   /// Deletes objects of rows, many in a commit.
-  /// - Returns: the rows whose deletes were refused, with the reason.
-  private func deleteOnce(_ rows: [DeletedRow]) async throws -> [(row: DeletedRow, reason: String)] {
+  /// - Returns: the rows whose deletes were refused, with the reason, and the objects that stay because others have
+  ///   changed them.
+  private func deleteOnce(
+    _ rows: [DeletedRow]
+  ) async throws -> (refused: [(row: DeletedRow, reason: String)], kept: Set<ObjectID>) {
     var parts = [[DeletedRow]]()
     for start in stride(from: 0, to: rows.count, by: batch) {
       parts.append(Array(rows[start..<min(start + batch, rows.count)]))
     }
     parts.reverse()
-    var refused = [(row: DeletedRow, reason: String)]()
+    var (refused, kept) = ([(row: DeletedRow, reason: String)](), Set<ObjectID>())
     while let part = parts.popLast() {
       do {
         let saved = try await commit(part.map { Change(.delete, $0.id, base: $0.base) }, policy: .storeTrump)
-        var kept = [ObjectID: Conflict]()
+        var lost = [ObjectID: Conflict]()
         for conflict in saved.committed.conflicts where conflict.kind == .changed && !conflict.mineWon {
-          kept[conflict.id] = conflict
+          lost[conflict.id] = conflict
         }
-        let deleted = part.filter { kept[$0.id] == nil }
+        let deleted = part.filter { lost[$0.id] == nil }
         try mapping.record(deleted.map { .gone($0.key) } + [.settled(saved.committed.revision)])
         report.deleted += deleted.count
         var again = [DeletedRow]()
         for row in part {
-          guard let conflict = kept[row.id] else { continue }
+          guard let conflict = lost[row.id] else { continue }
           if isOwn(conflict), conflict.revision > row.base {
             again.append(DeletedRow(key: row.key, id: row.id, base: conflict.revision))
           } else {
-            report.skip(row.key, name(row.id), "it was deleted in the app, but changed in the graph: its object stays")
+            kept.insert(row.id)
+            reportChanged(row)
           }
         }
         if !again.isEmpty { parts.append(again) }
@@ -209,7 +273,7 @@ extension CoreDataImporter {
         refused += part.map { ($0, refusal.message) }
       }
     }
-    return refused
+    return (refused, kept)
   }
 
   private func name(_ id: ObjectID) -> String { shell.model.entityName(id.entity) }

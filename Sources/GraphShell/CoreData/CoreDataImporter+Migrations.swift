@@ -19,8 +19,7 @@ extension CoreDataImporter {
   /// unless others have changed them.
   ///
   /// A migration keeps a property for all objects of an entity, or for none. So a property was kept if an object that
-  /// only imports have changed has a value of it. It was not kept if such an object lacks its value, or if the
-  /// migration is the origin of the null of an object that others have changed.
+  /// only imports have changed has a value of it. It was not kept if the migration is the origin of an object's null.
   func forgetLostValues() async throws {
     if mapping.mapping.rows.isEmpty || shell.seesPart || mapping.mapping.model == modelName { return }
     var values = KeptValues()
@@ -53,8 +52,8 @@ extension CoreDataImporter {
         let origin: ValueOrigin
         do {
           origin = try await shell.client.why(property, of: candidate.id)
-        } catch let refusal as Refusal where [.notFound, .unavailable].contains(refusal.code) {
-          // It was deleted meanwhile, or its history is damaged.
+        } catch let refusal as Refusal where [.notFound, .pruned, .unavailable].contains(refusal.code) {
+          // It was deleted meanwhile, or its history is pruned or damaged.
           continue
         }
         if origin.kind == .updated, !origin.isReplacedKnown, origin.revision > candidate.sentAt {
@@ -79,11 +78,7 @@ extension CoreDataImporter {
       let isUntouched = image.revision <= known.row.revision || mapping.mapping.commits.contains(image.revision)
       if value == initial || value.isNull || value == .objects([]) {
         values.missing[key, default: (entity, [])].properties.append(property)
-        if isUntouched {
-          values.lose(property, entity.number)
-        } else {
-          values.ask(property, entity.number, image.id, sentAt: known.row.revision)
-        }
+        values.ask(property, entity.number, image.id, sentAt: known.row.revision, isUntouched)
       } else if isUntouched {
         values.keep(property, entity.number)
       }
@@ -102,10 +97,13 @@ private struct KeptValues {
   var missing = [ImportMapping.Key: (entity: Entity, properties: [Property])]()
   /// The properties of which an object has a value that an import has sent.
   private var kept = Set<Place>()
-  /// The properties of which an object lacks the value that an import has sent, and that no one else has changed since.
+  /// The properties of which a migration is the origin of an object's null.
   private var lost = Set<Place>()
-  /// Objects that lack a value and that others have changed, with the revision at which the value was sent.
+  /// Objects that lack a value that an import has sent, with the revision at which it was sent: those that others have
+  /// changed since, too.
   private var changed = [Place: [(id: ObjectID, sentAt: Revision)]]()
+  /// The others. They are asked for first.
+  private var untouched = [Place: [(id: ObjectID, sentAt: Revision)]]()
 
   /// The objects of a property that are asked for the origin of their null. All lack it for the same reason, unless
   /// users have removed each value.
@@ -128,16 +126,20 @@ private struct KeptValues {
     lost.insert(Place(property: property.number, entity: entity))
   }
 
-  mutating func ask(_ property: Property, _ entity: EntityNumber, _ id: ObjectID, sentAt revision: Revision) {
+  mutating func ask(
+    _ property: Property, _ entity: EntityNumber, _ id: ObjectID, sentAt revision: Revision, _ isUntouched: Bool
+  ) {
     let place = Place(property: property.number, entity: entity)
-    if changed[place, default: []].count < Self.questionsAboutOneProperty {
-      changed[place, default: []].append((id, revision))
+    func add(_ objects: inout [(id: ObjectID, sentAt: Revision)]) {
+      if objects.count < Self.questionsAboutOneProperty { objects.append((id, revision)) }
     }
+    if isUntouched { add(&untouched[place, default: []]) } else { add(&changed[place, default: []]) }
   }
 
-  /// The properties about which only objects that others have changed say something.
+  /// The properties of which no object has a value of an import, with objects that lack it.
   var undecided: [(Place, [(id: ObjectID, sentAt: Revision)])] {
-    changed.filter { !kept.contains($0.key) && !lost.contains($0.key) }
+    let all = untouched.merging(changed) { $0 + $1 }
+    return all.filter { !kept.contains($0.key) }
       .sorted { ($0.key.entity, $0.key.property) < ($1.key.entity, $1.key.property) }.map { ($0.key, $0.value) }
   }
 }

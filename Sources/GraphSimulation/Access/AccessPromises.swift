@@ -46,7 +46,8 @@ struct AccessPromises {
     var (isBatch, isUndo) = (false, false)
     var restore: RestoreRequest?
     switch request {
-    case .transaction(let transaction, _, _): requestedWords[transaction.id] = RequestedWords.of(transaction)
+    case .transaction(let transaction, _, _):
+      requestedWords[transaction.id, default: []] += RequestedWords.of(transaction)
     case .undo: isUndo = true
     case .restore(let request, _, _): restore = request
     case .batch: isBatch = true
