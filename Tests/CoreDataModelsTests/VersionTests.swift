@@ -292,6 +292,22 @@ import Testing
       ])
   }
 
+  /// Xcode warns of a missing inverse, and a to-one is added. Both ends store the pairs then.
+  @Test func valuesOfAToOneWithANewToOneInverseAreReported() throws {
+    let oneWay = "<relationship name=\"source\" optional=\"YES\" maxCount=\"1\" destinationEntity=\"Item\"/>"
+    let conversion = try convert(
+      entity("Item") + entity("Photo", oneWay),
+      entity("Item", toOne("links", "Photo", "source")) + entity("Photo", toOne("source", "Item", "links")),
+      current: "App 2")
+    #expect(
+      conversion.lines.contains {
+        $0.contains("Photo.source: a migration does not keep the values of version 1: its inverse is the to-one Item.")
+      }, "\(conversion.lines)")
+    let models = conversion.versions.map(\.model)
+    let plan = try MigrationPlan.infer(from: models[0], to: models[1])
+    #expect(plan.steps.map(\.description).contains("Photo.source is new, and still empty"), "\(plan.steps)")
+  }
+
   @Test func relationshipThatMovesIsReported() throws {
     func text(_ parent: String, _ child: String, _ far: String) -> String {
       entity("P", parent) + entity("C", child, " parentEntity=\"P\"") + entity("F", toMany("all", far, "f"))

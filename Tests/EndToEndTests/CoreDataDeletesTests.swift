@@ -72,6 +72,25 @@ import Testing
     #expect(app.daemon.stop() == 0)
   }
 
+  /// The import itself changes the note after the other client: it is no longer in the list of its file.
+  @Test func changedNoteStaysAfterAnUpdateOfItsList() throws {
+    let notes = "\"inverse\": \"imageFile\", \"toMany\": true"
+    let app = try CoreDataApp.notes((notes, "\(notes), \"ordered\": true"))
+    try app.change(
+      """
+      ALTER TABLE ZIDMNOTE ADD COLUMN Z_FOK_IMAGEFILE INTEGER;
+      UPDATE ZIDMNOTE SET ZIMAGEFILE = 1, Z_FOK_IMAGEFILE = 1024 * Z_PK WHERE Z_PK < 3
+      """)
+    #expect(try app.counts() == ["imported": 9])
+    let note = try id(app, "IDMNote", "n2")
+    #expect(try app.daemon.run("graph", "update", note, "text=theirs", author: "ben@test").status == 0)
+    try app.change("DELETE FROM ZIDMNOTE WHERE Z_PK = 2; DELETE FROM Z_2TAGS WHERE Z_2NOTES = 2")
+    for _ in 0..<3 { #expect(try app.counts("--delete")["deleted"] == nil) }
+    let shown = try app.object("IDMNote", "uniqueIdentifier == \"n2\"")
+    #expect(shown["text"] == .string("theirs") && shown["imageFile"] == .null)
+    #expect(app.daemon.stop() == 0)
+  }
+
   /// The file and its notes are deleted with each other.
   @Test(arguments: [true, false]) func mutualMembersGoTogetherOrStay(isChanged: Bool) throws {
     let app = try CoreDataApp.notes(

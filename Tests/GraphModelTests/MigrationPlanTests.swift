@@ -65,6 +65,24 @@ import Testing
       ])
   }
 
+  /// Both ends of a one-to-one store it, and several people may have the same team.
+  @Test func toOneWithANewToOneInverseIsRefused() throws {
+    let single = changed(#""inverse": "people""#, #""inverse": "captain""#)
+      .replacing(
+        #"{"name": "people", "destination": "Person", "inverse": "team", "toMany": true}"#,
+        with: #"{"name": "captain", "destination": "Person", "inverse": "team"}"#)
+    #expect(
+      try problems(single) == [
+        "Person.team: its inverse is the to-one Team.captain now, and several objects may refer to the same one: make "
+          + "Team.captain a to-many, or give team another name"
+      ])
+    // A one-to-one is kept under other names, also as a to-one with many.
+    let renamed = single.replacing(#""name": "captain""#, with: #""name": "head", "renamed": "captain""#)
+      .replacing(#""inverse": "captain""#, with: #""inverse": "head""#)
+    #expect(try plan(renamed, from: single).steps.map(\.description) == ["Team.head was called captain"])
+    #expect(try plan(Self.first, from: single).steps.count == 2)
+  }
+
   @Test func inverseOfKeptRelationshipUsesItsNewName() throws {
     let second = changed(#""inverse": "people""#, #""inverse": "staff""#)
       .replacing(#"{"name": "people", "destination""#, with: #"{"name": "staff", "destination""#)

@@ -155,6 +155,23 @@ extension MigrationInference {
     if !relationship.isToMany { inferOptionality(property, before, path) }
   }
 
+  /// Refuses a one-to-one of which one end only is kept. Each end stores the object at the other one, and several
+  /// objects may have referred to the same one.
+  mutating func checkInverse(of property: Property) {
+    guard let relationship = property.relationship, relationship.storage == .reference,
+      let inverse = new.property(relationship.inverse), inverse.relationship?.storage == .reference,
+      case .kept(let number)? = plan.origins[property.number], let earlier = old.property(number)?.relationship
+    else { return }
+    if case .kept(earlier.inverse)? = plan.origins[inverse.number] { return }
+    let far = path(inverse, in: new)
+    if problems.contains(where: { UTF8Comparison.equal($0.path, far) }) { return }
+    let name = new.qualifiedName(of: inverse)
+    report(
+      path(property, in: new),
+      "its inverse is the to-one \(name) now, and several objects may refer to the same one: make \(name) a to-many, or "
+        + "give \(property.name) another name")
+  }
+
   /// Handles a to-one that becomes a to-many, or vice versa. A to-many that is found through its inverse stores
   /// nothing; the inverse decides.
   private mutating func inferCount(

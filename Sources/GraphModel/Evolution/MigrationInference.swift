@@ -34,6 +34,9 @@ struct MigrationInference {
     let isSure = problems.isEmpty
     for entity in new.entities where !ambiguousEntities.contains(entity.name) { inferProperties(of: entity) }
     guard isSure else { return }
+    for entity in new.entities {
+      for property in entity.relationships where property.owner == entity.number { checkInverse(of: property) }
+    }
     inferDerived()
     for entity in new.entities { inferKeys(of: entity) }
     for entity in new.entities where plan.entities[entity.number] != nil {

@@ -246,18 +246,19 @@ extension CoreDataImporter {
     while let part = parts.popLast() {
       do {
         let saved = try await commit(part.map { Change(.delete, $0.id, base: $0.base) }, policy: .storeTrump)
-        var lost = [ObjectID: Conflict]()
+        var lost = [ObjectID: [Conflict]]()
         for conflict in saved.committed.conflicts where conflict.kind == .changed && !conflict.mineWon {
-          lost[conflict.id] = conflict
+          lost[conflict.id, default: []].append(conflict)
         }
         let deleted = part.filter { lost[$0.id] == nil }
         try mapping.record(deleted.map { .gone($0.key) } + [.settled(saved.committed.revision)])
         report.deleted += deleted.count
         var again = [DeletedRow]()
         for row in part {
-          guard let conflict = lost[row.id] else { continue }
-          if isOwn(conflict), conflict.revision > row.base {
-            again.append(DeletedRow(key: row.key, id: row.id, base: conflict.revision))
+          guard let conflicts = lost[row.id], let newest = conflicts.map(\.revision).max() else { continue }
+          // An own commit, which has changed the other end of a relationship, may follow one of others.
+          if newest > row.base, conflicts.allSatisfy(isOwn), try await !hasChanged(row) {
+            again.append(DeletedRow(key: row.key, id: row.id, base: newest))
           } else {
             kept.insert(row.id)
             reportChanged(row)
