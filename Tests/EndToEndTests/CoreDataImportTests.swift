@@ -79,7 +79,7 @@ import Testing
     // Values of other clients stay, and so does the object of the deleted row without the option.
     #expect(try app.object("IDMTag", "text == \"azure\"")["id"] == .string(tag))
     #expect(try app.count("IDMTag") == "4\n")
-    #expect(try app.run().output.contains("1 row no longer in the store: the objects stay; --delete deletes them\n"))
+    #expect(try app.run().output.contains("1 row no longer in the store: the object stays; --delete deletes it\n"))
     #expect(try app.counts("--delete") == ["unchanged": 9, "deleted": 1])
     #expect(try app.count("IDMTag") == "3\n")
     #expect(try app.counts("--delete") == ["unchanged": 9])

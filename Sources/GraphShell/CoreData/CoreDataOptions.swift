@@ -156,21 +156,21 @@ struct CoreDataOptions: ParsableArguments {
     // Reasons quote the store, whose control characters must not reach the terminal.
     for line in lines + report.lines { output.print(TextTable.visible(line)) }
     output.print(report.summary)
-    if report.kept > 0 {
-      output.print(
-        "\(Output.count(report.kept, "row")) no longer in the store: the objects stay; --delete deletes them")
+    func sentence(_ count: Int, _ noun: String, one: String, several: String) {
+      if count > 0 { output.print("\(Output.count(count, noun)) \(count == 1 ? one : several)") }
     }
-    if report.absent > 0 {
-      let rows = Output.count(report.absent, "row")
-      output.print("\(rows) whose objects were deleted in the graph since; --again imports them again")
-    }
-    if report.yielded > 0 {
-      let stay = report.yielded == 1 ? "stays" : "stay"
-      output.print("\(Output.count(report.yielded, "value")) \(stay) as others have set them in the graph")
-    }
-    if report.overwritten > 0 {
-      output.print("\(Output.count(report.overwritten, "value")) that others had changed were overwritten")
-    }
+    sentence(
+      report.kept, "row", one: "no longer in the store: the object stays; --delete deletes it",
+      several: "no longer in the store: the objects stay; --delete deletes them")
+    sentence(
+      report.absent, "row", one: "whose object was deleted in the graph since; --again imports it again",
+      several: "whose objects were deleted in the graph since; --again imports them again")
+    sentence(
+      report.yielded, "value", one: "stays as another client has set it in the graph",
+      several: "stay as others have set them in the graph")
+    sentence(
+      report.overwritten, "value", one: "that another client had changed was overwritten",
+      several: "that others had changed were overwritten")
     output.print("the mapping is \(TextTable.visible(path))")
   }
 }
