@@ -20,8 +20,12 @@ final class ReplicaSynchronizer {
   /// The intents to send next.
   private var outgoing = [Intent]()
   /// Outcomes, in the order of their arrival.
-  private let answers: AsyncStream<(TransactionID, Result<SaveResult, Refusal>)>
-  private let answer: AsyncStream<(TransactionID, Result<SaveResult, Refusal>)>.Continuation
+  private var arrived = [Answer]()
+  /// Those that are taken next, the first one last.
+  private var taken = [Answer]()
+  /// Has an element after each arrival. A stream of the outcomes themselves would change threads twice for each one.
+  private let arrivals: AsyncStream<Void>
+  private let arrival: AsyncStream<Void>.Continuation
   /// The objects that intents of this run have inserted, as the server has answered. Without a mirror they have the
   /// numbers that take the place of the provisional ones.
   private var inserted = [ObjectID: ObjectImage]()
@@ -32,13 +36,15 @@ final class ReplicaSynchronizer {
   /// The user's roles at the welcome. An answer for other roles may lack objects.
   private var grants: [Welcome.GrantEntry]?
 
+  private typealias Answer = (id: TransactionID, outcome: Result<SaveResult, Refusal>)
+
   init(
     folder: String, client: GraphClient, unsent: UnsentFile, limit: MirrorStore.Limit, now: @escaping () -> Timestamp
   ) {
     (self.folder, self.client, self.unsent, self.limit, self.now) = (folder, client, unsent, limit, now)
     form = IntentForm(client.context.model)
     grants = client.welcome?.grants
-    (answers, answer) = AsyncStream.makeStream()
+    (arrivals, arrival) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
   /// Performs the run.
@@ -64,7 +70,7 @@ final class ReplicaSynchronizer {
   }
 
   private func perform(_ run: inout SyncRun, _ connect: OfflineReplica.Connect) async throws -> SyncReport {
-    var answered = answers.makeAsyncIterator()
+    var arrivals = arrivals.makeAsyncIterator()
     var action = run.begin()
     while true {
       if case .send = action {} else { try sendOutgoing() }
@@ -73,9 +79,13 @@ final class ReplicaSynchronizer {
       case .endUnloaded(let report, let waiting): throw try unloaded(report, waiting)
       case .fail(let refusal): throw refusal
       case .awaitAnswer:
-        guard let (id, outcome) = await answered.next(isolation: #isolation) else { throw GraphClient.unknownOutcome }
-        keepInserted(outcome)
-        action = run.handle(.answered(id, outcome.map(\.committed)))
+        while taken.isEmpty {
+          (taken, arrived) = (arrived.reversed(), [])
+          if taken.isEmpty, await arrivals.next(isolation: #isolation) == nil { throw GraphClient.unknownOutcome }
+        }
+        let answer = taken.removeLast()
+        keepInserted(answer.outcome)
+        action = run.handle(.answered(answer.id, answer.outcome.map(\.committed)))
       case .ask, .receive, .load, .renew: action = run.handle(try await performWithServer(action, connect))
       default: action = run.handle(try performInFiles(action))
       }
@@ -198,7 +208,10 @@ final class ReplicaSynchronizer {
     }
     let events = if let mirror { try mirror.read { try events($0) } } else { try events(nil) }
     outgoing = []
-    client.send(events) { [answer] id, outcome in answer.yield((id, outcome)) }
+    client.send(events) { [weak self] id, outcome in
+      self?.arrived.append((id, outcome))
+      self?.arrival.yield()
+    }
   }
 
   // MARK: - The server
