@@ -357,9 +357,11 @@ if Context.environment["STICKIES_PROGRAMS_ONLY"] != nil {
   for target in package.targets where rarelyRunning.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Osize"])]
   }
-  if Context.environment["STICKIES_COMPACT_RELOCATIONS"] != nil {
+  if Context.environment["STICKIES_COMPACT_PROGRAMS"] != nil {
+    let script = Context.packageDirectory + "/scripts/without-unwind-tables.ld"
+    let options = ["-z", "pack-relative-relocs", "--no-eh-frame-hdr", "-T", script]
     for target in package.targets where target.type == .executable {
-      target.linkerSettings = [.unsafeFlags(["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"])]
+      target.linkerSettings = [.unsafeFlags(["-use-ld=lld"] + options.flatMap { ["-Xlinker", $0] })]
     }
   }
 }
