@@ -30,6 +30,13 @@ package struct CommandContext {
   /// Maximum number of ids in one request.
   private static let idsInOneRequest = 1_000
 
+  /// The ids for each of several requests.
+  static func parts(of ids: [ObjectID]) -> [[ObjectID]] {
+    stride(from: 0, to: ids.count, by: idsInOneRequest).map { start in
+      Array(ids[start..<min(start + idsInOneRequest, ids.count)])
+    }
+  }
+
   package init(client: GraphClient, output: Output, server: ServerAddress? = nil) {
     (self.client, self.output, self.server) = (client, output, server)
   }
@@ -85,10 +92,7 @@ package struct CommandContext {
   /// The objects with these ids, in slices; deleted ones are missing from the result.
   func images(_ ids: [ObjectID], of entity: Entity) async throws -> [ObjectImage] {
     var images = [ObjectImage]()
-    for start in stride(from: 0, to: ids.count, by: Self.idsInOneRequest) {
-      let part = ids[start..<min(start + Self.idsInOneRequest, ids.count)]
-      images += try await self.images(of: entity, where: .identifiers(Array(part)))
-    }
+    for part in Self.parts(of: ids) { images += try await self.images(of: entity, where: .identifiers(part)) }
     // The members of an ordered to-many relationship are not in the order of their ids.
     let byID = Dictionary(images.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     return ids.compactMap { byID[$0] }
@@ -96,15 +100,17 @@ package struct CommandContext {
 
   /// The members of a to-many relationship that is stored at its other end. They are read by the inverse, for a
   /// thousand owners at a time. Sorted if the relationship is ordered.
-  func members(of property: Property, owners: [ObjectID]) async throws -> [ObjectID: [ObjectID]] {
+  /// - Parameter omitsDamage: whether damaged members are left out; otherwise they are an error.
+  func members(
+    of property: Property, owners: [ObjectID], omitsDamage: Bool = false
+  ) async throws -> [ObjectID: [ObjectID]] {
     guard let relationship = property.relationship else {
       preconditionFailure("only a relationship has members: \(property.name)")
     }
     let (inverse, entity) = (model.inverse(of: relationship), model.destination(of: relationship))
     let position = relationship.position.map { model.ownProperty($0) }
     var members = [ObjectID: [OrderedMemberKey]]()
-    for start in stride(from: 0, to: owners.count, by: Self.idsInOneRequest) {
-      let part = Array(owners[start..<min(start + Self.idsInOneRequest, owners.count)])
+    for part in Self.parts(of: owners) {
       let predicate: GraphPredicate
       if inverse.relationship?.isToMany == true {
         let path = GraphPredicate.Path(hops: [inverse.number], end: .identifier)
@@ -113,7 +119,9 @@ package struct CommandContext {
         predicate = .in(inverse, part.map(Value.object))
       }
       let asked = Set(part)
-      for try await chunk in client.images(of: entity, where: predicate, at: revision) {
+      let stream = client.images(of: entity, where: predicate, at: revision)
+      stream.omitsDamage = omitsDamage
+      for try await chunk in stream {
         for image in chunk {
           var place = OrderedMemberKey(position: 0, id: image.id)
           if let position, case .integer(let number) = image[position] { place.position = number }

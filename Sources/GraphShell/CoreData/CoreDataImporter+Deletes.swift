@@ -147,7 +147,8 @@ extension CoreDataImporter {
     return kept
   }
 
-  private func hasChanged(_ row: DeletedRow) async throws -> Bool {
+  /// Whether others have changed an object since its row was last sent.
+  func hasChanged(_ row: DeletedRow) async throws -> Bool {
     do {
       let filter = HistoryFilter(object: row.id.key.description)
       let log = try await shell.client.readableLog(LogRequest(after: row.base, filter: filter, changes: 0))
@@ -162,9 +163,6 @@ extension CoreDataImporter {
     report.skip(row.key, name(row.id), "it was deleted in the app, but changed in the graph: its object stays")
   }
 
-  /// The ids in one request.
-  private static let idsInOneFetch = 500
-
   /// The objects that the graph has now and would delete with each of these: the members of relationships with the
   /// delete rule cascade.
   private func cascadeMembers(of owners: [ObjectID]) async throws -> [ObjectID: Set<ObjectID>] {
@@ -173,41 +171,12 @@ extension CoreDataImporter {
       guard let entity = shell.model.entity(number) else { continue }
       for property in entity.properties {
         guard let relationship = property.relationship, relationship.deleteRule == .cascade else { continue }
-        for start in stride(from: 0, to: ids.count, by: Self.idsInOneFetch) {
-          let part = Array(ids[start..<min(start + Self.idsInOneFetch, ids.count)])
-          try await add(property, relationship, of: part, in: entity, to: &members)
+        for (owner, list) in try await lists(property, of: ids, in: entity) {
+          members[owner, default: []].formUnion(list)
         }
       }
     }
     return members
-  }
-
-  private func add(
-    _ property: Property, _ relationship: Relationship, of owners: [ObjectID], in entity: Entity,
-    to members: inout [ObjectID: Set<ObjectID>]
-  ) async throws {
-    if property.slot != nil {
-      let stream = shell.client.images(of: entity, where: .identifiers(owners))
-      stream.omitsDamage = true
-      for try await chunk in stream {
-        for image in chunk { members[image.id, default: []].formUnion(image[property].objectIDs) }
-      }
-      return
-    }
-    // The members have the owner.
-    let inverse = shell.model.inverse(of: relationship)
-    let destination = try invariant(
-      shell.model.entity(relationship.destination), "a relationship has a destination in the model")
-    let list = owners.map { "'\($0)'" }.joined(separator: ", ")
-    let path = inverse.relationship?.isToMany == true ? "ANY \(inverse.name)" : inverse.name
-    let condition = try GraphPredicate(parsing: "\(path) IN {\(list)}", entity: destination, model: shell.model)
-    let stream = shell.client.images(of: destination, where: condition)
-    stream.omitsDamage = true
-    for try await chunk in stream {
-      for image in chunk {
-        for owner in image[inverse].objectIDs { members[owner, default: []].insert(image.id) }
-      }
-    }
   }
 
   /// Records the rows among refused deletes whose objects went along with their owners.
@@ -220,8 +189,7 @@ extension CoreDataImporter {
     var present = Set<ObjectID>()
     for (number, rows) in Dictionary(grouping: refused, by: \.row.id.entity) {
       guard let entity = shell.model.entity(number) else { continue }
-      for start in stride(from: 0, to: rows.count, by: Self.idsInOneFetch) {
-        let ids = rows[start..<min(start + Self.idsInOneFetch, rows.count)].map(\.row.id)
+      for ids in CommandContext.parts(of: rows.map(\.row.id)) {
         present.formUnion(try await shell.client.identifiers(of: entity, where: .identifiers(ids)))
       }
     }

@@ -38,8 +38,9 @@ extension CoreDataImporter {
     var parts = [rows.map { [$0] }]
     while let groups = parts.popLast() {
       var references = [RowChanges.LostReference]()
-      let items = try changes.updates(
+      var items = try changes.updates(
         groups.flatMap(\.self), part, mapping.mapping, bases: updates.bases, lost: &references)
+      try await keepMembers(of: &items)
       if groups.count > 1, Self.isTooLarge(items) {
         parts += Self.halves(groups)
         continue
@@ -95,5 +96,110 @@ extension CoreDataImporter {
     }
     try mapping.record(lines + [.settled(committed.revision)])
     return gone
+  }
+}
+
+/// Members of lists that the app does not have: objects of others, and objects that stay although the app has deleted
+/// their rows. An app's list decides about its own rows only.
+extension CoreDataImporter {
+  /// Adds the members that the app does not have to the lists that updates set.
+  func keepMembers(of items: inout [RowChanges.Item]) async throws {
+    var owners = [PropertyNumber: [ObjectID]]()
+    for item in items {
+      for (_, property, _) in lists(of: item) { owners[property.number, default: []].append(item.change.id) }
+    }
+    var present = [PropertyNumber: [ObjectID: [ObjectID]]]()
+    for (number, ids) in owners.sorted(by: { $0.key < $1.key }) {
+      let property = shell.model.ownProperty(number)
+      present[number] = try await lists(property, of: ids, in: shell.model.owner(of: property))
+    }
+    let going = Dictionary(waiting.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    for index in items.indices {
+      let id = items[index].change.id
+      for (place, property, list) in lists(of: items[index]) {
+        guard let members = present[property.number]?[id] else { continue }
+        if isAsSent(members, property, of: items[index].key) {
+          updates.intactLists[id, default: [:]][property.number] = .objects(members)
+        }
+        let others = try await others(in: members, going)
+        if others.isEmpty { continue }
+        let isOrdered = property.relationship?.isOrdered == true
+        let merged = isOrdered ? Self.list(list, adding: others, of: members) : others.union(list).sorted()
+        items[index].change.edits[place].action = .set(.objects(merged))
+      }
+    }
+  }
+
+  /// Whether others have changed nothing in a list but its members that the app does not have.
+  private func isAsSent(_ members: [ObjectID], _ property: Property, of key: RowKey) -> Bool {
+    let rows = members.compactMap { mapping.mapping.keys[$0.key].flatMap(changes.rowKey) }
+    let sent = mapping.mapping.rows[changes.mappingKey(key)]?.row.sums[property.name]
+    return changes.sum(.members(rows), property) == sent
+  }
+
+  /// Whether a conflict is about a list of which the import has replaced its own members only.
+  func isAboutOwnMembers(_ conflict: Conflict) -> Bool {
+    updates.intactLists[conflict.id]?[conflict.property] == conflict.theirs
+  }
+
+  /// The members that stay although the app does not have them.
+  /// - Parameter going: the objects whose deletes wait.
+  private func others(in members: [ObjectID], _ going: [ObjectID: DeletedRow]) async throws -> Set<ObjectID> {
+    var others = Set<ObjectID>()
+    for member in members where !isInApp(member) {
+      // An object whose delete waits is left out: the delete may need this update.
+      if let row = going[member], try await !hasChanged(row) { continue }
+      others.insert(member)
+    }
+    return others
+  }
+
+  /// The lists that an update sets, with the indices of their edits.
+  private func lists(of item: RowChanges.Item) -> [(place: Int, property: Property, list: [ObjectID])] {
+    item.change.edits.enumerated().compactMap { place, edit in
+      guard case .set(.objects(let list)) = edit.action, let property = shell.model.property(edit.property) else {
+        return nil
+      }
+      return (place, property, list)
+    }
+  }
+
+  /// The lists of objects in the graph, as far as they can be read.
+  func lists(
+    _ property: Property, of owners: [ObjectID], in entity: Entity
+  ) async throws -> [ObjectID: [ObjectID]] {
+    if property.slot == nil { return try await shell.members(of: property, owners: owners, omitsDamage: true) }
+    var lists = [ObjectID: [ObjectID]]()
+    for part in CommandContext.parts(of: owners) {
+      let stream = shell.client.images(of: entity, where: .identifiers(part))
+      stream.omitsDamage = true
+      for try await chunk in stream {
+        for image in chunk { lists[image.id] = image[property].objectIDs }
+      }
+    }
+    return lists
+  }
+
+  /// Whether the store has the row of an object.
+  private func isInApp(_ id: ObjectID) -> Bool {
+    guard let key = mapping.mapping.keys[id.key], let row = changes.rowKey(key) else { return false }
+    return changes.existing.contains(row)
+  }
+
+  /// The list with further members, each behind its nearest predecessor in `present` that the list has.
+  private static func list(
+    _ list: [ObjectID], adding others: Set<ObjectID>, of present: [ObjectID]
+  ) -> [ObjectID] {
+    let listed = Set(list)
+    var (first, following) = ([ObjectID](), [ObjectID: [ObjectID]]())
+    var predecessor: ObjectID?
+    for id in present {
+      if listed.contains(id) {
+        predecessor = id
+      } else if others.contains(id) {
+        if let predecessor { following[predecessor, default: []].append(id) } else { first.append(id) }
+      }
+    }
+    return first + list.flatMap { [$0] + following[$0, default: []] }
   }
 }

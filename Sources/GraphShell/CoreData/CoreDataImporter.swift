@@ -32,7 +32,7 @@ final class CoreDataImporter {
   /// The rows whose updates may release a unique key. A row that needs such a key waits.
   var releasing = Set<RowKey>()
   /// The rows that the app has deleted and whose objects can't be deleted yet.
-  private var waiting = [DeletedRow]()
+  private(set) var waiting = [DeletedRow]()
   /// Those of their objects whose deletes may release a unique key.
   var releasingObjects = Set<ObjectID>()
   var updates = UpdateState()
@@ -47,6 +47,8 @@ final class CoreDataImporter {
     var sent = Set<RowKey>()
     /// The rows whose objects were deleted.
     var gone = Set<RowKey>()
+    /// The lists that updates have replaced, if the graph had the import's members in them, and those of others.
+    var intactLists = [ObjectID: [PropertyNumber: Value]]()
   }
 
   /// The most bytes of a commit, about; a single row may have more.
@@ -202,7 +204,9 @@ final class CoreDataImporter {
     if policy == .storeTrump, changes.contains(where: { $0.kind == .update }) {
       report.yielded += saved.committed.conflicts.count { $0.kind == .changed && !$0.mineWon && !isOwn($0) }
     }
-    report.overwritten += saved.committed.conflicts.count { $0.kind == .changed && $0.mineWon && !isOwn($0) }
+    report.overwritten += saved.committed.conflicts.count {
+      $0.kind == .changed && $0.mineWon && !isOwn($0) && !isAboutOwnMembers($0)
+    }
     return saved
   }
 

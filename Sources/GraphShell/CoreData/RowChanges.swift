@@ -9,7 +9,7 @@ struct RowChanges {
   /// A row's part of a commit.
   struct Item {
     let key: RowKey
-    let change: Change
+    var change: Change
     /// The record of the row in the mapping, once the commit has succeeded.
     let row: ImportMapping.Row
   }
