@@ -31,8 +31,8 @@ private func simulate(
   /// The first seeds that detect the bugs which need more than a few runs. They only save time: under another generator
   /// the search finds others.
   private static let detecting: [PlantedBug: UInt64] = [
-    .forgottenFault: 6, .forgottenPrunedID: 13, .forgottenFloor: 8, .forgottenFingerprint: 7, .unnoticedRestore: 6,
-    .lastChunkPastTheHub: 9,
+    .forgottenTransactionID: 3, .unspreadPlaces: 11, .pastOfToday: 2, .forgottenFloor: 40, .forgottenFingerprint: 31,
+    .unnoticedRestore: 7, .unsettledRead: 2, .lastChunkPastTheHub: 2, .trustedClock: 2,
   ]
 
   /// A checker that can't fail proves nothing.

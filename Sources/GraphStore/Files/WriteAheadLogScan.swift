@@ -112,11 +112,14 @@ struct WALChecksum: Hashable {
     assert(bytes.count % 8 == 0)
     var (a, b) = (first, second)
     bytes.withUnsafeBytes { bytes in
-      for offset in stride(from: 0, to: bytes.count - bytes.count % 8, by: 8) {
-        let x = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-        let y = bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
-        a = a &+ (isBigEndian ? UInt32(bigEndian: x) : UInt32(littleEndian: x)) &+ b
-        b = b &+ (isBigEndian ? UInt32(bigEndian: y) : UInt32(littleEndian: y)) &+ a
+      // A tenth of a simulation without optimization: a loop over a `stride` takes several times as long there.
+      var offset = 0
+      while offset + 8 <= bytes.count {
+        let words = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        let (x, y) = (UInt32(truncatingIfNeeded: words >> 32), UInt32(truncatingIfNeeded: words))
+        a = a &+ (isBigEndian ? x : x.byteSwapped) &+ b
+        b = b &+ (isBigEndian ? y : y.byteSwapped) &+ a
+        offset += 8
       }
     }
     (first, second) = (a, b)
