@@ -71,6 +71,10 @@ import Testing
     let tags = try app.members(app.object("IDMNote", "uniqueIdentifier == \"n1\""), "tags", "text")
     #expect(Set(tags) == ["red", "own"])
     #expect(try app.counts() == ["unchanged": 9])
+    // The second note stays without its row, and requires the file.
+    try app.change("DELETE FROM ZIDMNOTE WHERE Z_PK = 2; DELETE FROM Z_2TAGS WHERE Z_2NOTES = 2")
+    #expect(try app.counts() == ["changed": 1, "unchanged": 7, "kept": 1])
+    #expect(try app.object("IDMNote", "uniqueIdentifier == \"n2\"")["imageFile"] == .string(file))
     #expect(app.daemon.stop() == 0)
   }
 

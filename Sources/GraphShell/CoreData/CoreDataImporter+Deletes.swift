@@ -147,8 +147,7 @@ extension CoreDataImporter {
     return kept
   }
 
-  /// Whether others have changed an object since its row was last sent.
-  func hasChanged(_ row: DeletedRow) async throws -> Bool {
+  private func hasChanged(_ row: DeletedRow) async throws -> Bool {
     do {
       let filter = HistoryFilter(object: row.id.key.description)
       let log = try await shell.client.readableLog(LogRequest(after: row.base, filter: filter, changes: 0))

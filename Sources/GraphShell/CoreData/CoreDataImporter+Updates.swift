@@ -99,10 +99,10 @@ extension CoreDataImporter {
   }
 }
 
-/// Members of lists that the app does not have: objects of others, and objects that stay although the app has deleted
-/// their rows. An app's list decides about its own rows only.
+/// Members of lists that the app never had: objects of others. An app's list decides about its own rows only.
 extension CoreDataImporter {
-  /// Adds the members that the app does not have to the lists that updates set.
+  /// Adds the members that the app never had to the lists that updates set, and those whose rows the app has deleted
+  /// but which can't be without the list's owner.
   func keepMembers(of items: inout [RowChanges.Item]) async throws {
     var owners = [PropertyNumber: [ObjectID]]()
     for item in items {
@@ -113,7 +113,6 @@ extension CoreDataImporter {
       let property = shell.model.ownProperty(number)
       present[number] = try await lists(property, of: ids, in: shell.model.owner(of: property))
     }
-    let going = Dictionary(waiting.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     for index in items.indices {
       let id = items[index].change.id
       for (place, property, list) in lists(of: items[index]) {
@@ -121,7 +120,7 @@ extension CoreDataImporter {
         if isAsSent(members, property, of: items[index].key) {
           updates.intactLists[id, default: [:]][property.number] = .objects(members)
         }
-        let others = try await others(in: members, going)
+        let others = Set(members.filter { isKept($0, in: property) })
         if others.isEmpty { continue }
         let isOrdered = property.relationship?.isOrdered == true
         let merged = isOrdered ? Self.list(list, adding: others, of: members) : others.union(list).sorted()
@@ -130,7 +129,7 @@ extension CoreDataImporter {
     }
   }
 
-  /// Whether others have changed nothing in a list but its members that the app does not have.
+  /// Whether a list has the members that were sent for it, in their order, besides those of others.
   private func isAsSent(_ members: [ObjectID], _ property: Property, of key: RowKey) -> Bool {
     let rows = members.compactMap { mapping.mapping.keys[$0.key].flatMap(changes.rowKey) }
     let sent = mapping.mapping.rows[changes.mappingKey(key)]?.row.sums[property.name]
@@ -142,16 +141,11 @@ extension CoreDataImporter {
     updates.intactLists[conflict.id]?[conflict.property] == conflict.theirs
   }
 
-  /// The members that stay although the app does not have them.
-  /// - Parameter going: the objects whose deletes wait.
-  private func others(in members: [ObjectID], _ going: [ObjectID: DeletedRow]) async throws -> Set<ObjectID> {
-    var others = Set<ObjectID>()
-    for member in members where !isInApp(member) {
-      // An object whose delete waits is left out: the delete may need this update.
-      if let row = going[member], try await !hasChanged(row) { continue }
-      others.insert(member)
-    }
-    return others
+  private func isKept(_ member: ObjectID, in list: Property) -> Bool {
+    guard let key = mapping.mapping.keys[member.key] else { return true }
+    let isInApp = changes.rowKey(key).map(changes.existing.contains) == true
+    let inverse = list.relationship.map { shell.model.inverse(of: $0) }
+    return !isInApp && inverse?.relationship?.isToMany == false && inverse?.isOptional == false
   }
 
   /// The lists that an update sets, with the indices of their edits.
@@ -178,12 +172,6 @@ extension CoreDataImporter {
       }
     }
     return lists
-  }
-
-  /// Whether the store has the row of an object.
-  private func isInApp(_ id: ObjectID) -> Bool {
-    guard let key = mapping.mapping.keys[id.key], let row = changes.rowKey(key) else { return false }
-    return changes.existing.contains(row)
   }
 
   /// The list with further members, each behind its nearest predecessor in `present` that the list has.

@@ -32,7 +32,7 @@ final class CoreDataImporter {
   /// The rows whose updates may release a unique key. A row that needs such a key waits.
   var releasing = Set<RowKey>()
   /// The rows that the app has deleted and whose objects can't be deleted yet.
-  private(set) var waiting = [DeletedRow]()
+  private var waiting = [DeletedRow]()
   /// Those of their objects whose deletes may release a unique key.
   var releasingObjects = Set<ObjectID>()
   var updates = UpdateState()
