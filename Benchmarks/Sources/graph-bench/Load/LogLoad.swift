@@ -2,13 +2,12 @@ import GraphModel
 
 /// Commits of one note each that fill a daemon's commit log, through one connection with several commits in flight.
 ///
-/// The load stops before the log releases its first segment, so that the log has an entry for each commit of the load.
+/// The load stops before the log begins its second segment, because the daemon then syncs SQLite and releases the first
+/// one (`heldLogBytes` are two segments): the log has an entry for each commit of the load.
 struct LogLoad {
   private static let window = 16
   /// The commits between two looks at the log.
   private static let step = 16 * window
-  /// The segments that the log fills before the daemon syncs SQLite and releases them (`heldLogBytes`).
-  private static let segments = 2
 
   private let client: WireClient
   private let note: [Change]
@@ -27,20 +26,25 @@ struct LogLoad {
     firstSegment = first
   }
 
-  /// Commits until only a twentieth of a segment is left before the log releases its first one, or until `isEnough`,
-  /// which is called between two steps; no commit is in flight then.
-  mutating func run(isEnough: () throws -> Bool) throws {
-    // The commits that fill a segment; known when the second one begins.
-    var perSegment: Int?
-    while try !isEnough() {
-      for _ in 0..<(Self.step / Self.window) { try commitTogether() }
-      let begun = log.begunSegments
-      guard begun.first == firstSegment else {
-        throw BenchmarkError(description: "the log in \(log.path) has released a segment that the power cut needs")
+  /// Commits until the log begins its second segment.
+  mutating func fillSegment() throws {
+    while log.begunSegments.count == 1 { try commitStep() }
+  }
+
+  /// Commits until only a twentieth of the first segment is left, or until `isEnough`, which is called between two
+  /// steps; no commit is in flight then.
+  /// - Parameter perSegment: the commits that fill the segment.
+  mutating func run(perSegment: Int, isEnough: () throws -> Bool) throws {
+    while commits < perSegment / 20 * 19, try !isEnough() {
+      try commitStep()
+      guard log.begunSegments == [firstSegment] else {
+        throw BenchmarkError(description: "the log in \(log.path) has begun a further segment: \(log.begunSegments)")
       }
-      if begun.count > 1, perSegment == nil { perSegment = commits }
-      if let perSegment, commits >= (20 * Self.segments - 1) * perSegment / 20 { return }
     }
+  }
+
+  private mutating func commitStep() throws {
+    for _ in 0..<(Self.step / Self.window) { try commitTogether() }
   }
 
   private mutating func commitTogether() throws {

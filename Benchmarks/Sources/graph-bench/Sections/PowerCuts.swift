@@ -40,9 +40,10 @@ extension Bench {
     guard logged.first?.data == stores[0].data else {
       return say("\(daemon) has no commit log: no power cut was played.")
     }
+    let perSegment = try commitsPerSegment(on: stores[0].data)
     for lost in Lost.allCases {
       var runs = Builds<CutRun>()
-      for _ in 0..<Self.rounds { try runs.measure(logged) { try $0.cutRun(on: $1, lost) } }
+      for _ in 0..<Self.rounds { try runs.measure(logged) { try $0.cutRun(on: $1, lost, perSegment) } }
       report(runs, lost)
     }
   }
@@ -59,8 +60,21 @@ extension Bench {
     report("– daemon's resident memory then", "MiB", limit: Self.memoryLimit) { $0.start.memory }
   }
 
-  /// - Parameter base: a closed store with `largeStore` notes, which is not changed.
-  private func cutRun(on base: String, _ lost: Lost) throws -> CutRun {
+  /// The commits that fill the log's first segment.
+  private func commitsPerSegment(on base: String) throws -> Int {
+    let data = try copy(base)
+    defer { remove(data) }
+    let daemon = try Daemon(self, data: data)
+    defer { daemon.stop() }
+    var load = try LogLoad(daemon, data: data)
+    try load.fillSegment()
+    return load.commits
+  }
+
+  /// - Parameters:
+  ///   - base: a closed store with `largeStore` notes, which is not changed.
+  ///   - perSegment: the commits that fill the log's first segment.
+  private func cutRun(on base: String, _ lost: Lost, _ perSegment: Int) throws -> CutRun {
     let data = try copy(base)
     let saved = place("saved")
     defer { for path in [data, saved] { remove(path) } }
@@ -70,7 +84,7 @@ extension Bench {
     try copyStore(from: data, to: saved)
     let frames = try WriteAheadLogFrames(data: data)
     var (load, hasCheckpoint) = (try LogLoad(daemon, data: data), false)
-    try load.run {
+    try load.run(perSegment: perSegment) {
       hasCheckpoint = frames.advance().restarted || hasCheckpoint
       return lost == .sinceCheckpoint && hasCheckpoint && frames.frames >= Self.framesBeforeCheckpoint
     }
