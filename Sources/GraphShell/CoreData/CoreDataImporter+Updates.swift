@@ -40,11 +40,11 @@ extension CoreDataImporter {
       var references = [RowChanges.LostReference]()
       var items = try changes.updates(
         groups.flatMap(\.self), part, mapping.mapping, bases: updates.bases, lost: &references)
-      try await keepMembers(of: &items)
       if groups.count > 1, Self.isTooLarge(items) {
         parts += Self.halves(groups)
         continue
       }
+      try await keepMembers(of: &items)
       do {
         if !items.isEmpty {
           let saved = try await commit(items.map(\.change), policy: part == .known ? .objectTrump : .storeTrump)
@@ -141,6 +141,7 @@ extension CoreDataImporter {
     updates.intactLists[conflict.id]?[conflict.property] == conflict.theirs
   }
 
+  /// Whether a list keeps a member that the app does not have in it.
   private func isKept(_ member: ObjectID, in list: Property) -> Bool {
     guard let key = mapping.mapping.keys[member.key] else { return true }
     let isInApp = changes.rowKey(key).map(changes.existing.contains) == true
