@@ -90,7 +90,9 @@ import Testing
     }
     try app.change("DELETE FROM ZIDMNOTE WHERE Z_PK = 2; DELETE FROM Z_2TAGS WHERE Z_2NOTES = 2")
     #expect(try app.counts("--delete") == ["changed": 1, "unchanged": 7, "skipped": 1])
+    let revision = try app.revision()
     for _ in 0..<2 { #expect(try app.counts("--delete") == ["unchanged": 8, "skipped": 1]) }
+    #expect(try app.revision() == revision)
     let shown = try app.object("IDMNote", "uniqueIdentifier == \"n2\"")
     #expect(shown["text"] == .string("theirs"))
     #expect(shown["imageFile"] == .null)

@@ -29,55 +29,6 @@ import Testing
     #expect(app.daemon.stop() == 0)
   }
 
-  /// Another client puts its own note, which requires a file, between those of the app, and its own tag on a note.
-  @Test(arguments: ["", #", "ordered": true"#])
-  func membersOfOthersStayInTheList(order: String) throws {
-    let inverse = #""inverse": "notesOfImageFile","#
-    let app = try CoreDataApp.notes(
-      (Self.tags, Self.tags + order), (Self.notesOfImageFile, Self.notesOfImageFile + #", "ordered": true"#),
-      (inverse, inverse + #" "optional": false,"#))
-    try app.change(
-      """
-      ALTER TABLE ZIDMNOTE ADD COLUMN Z_FOK_IMAGEFILE INTEGER;
-      UPDATE ZIDMNOTE SET ZIMAGEFILE = 1, Z_FOK_IMAGEFILE = 1024 * Z_PK
-      """)
-    #expect(try app.counts() == ["imported": 9])
-    func id(_ entity: String, _ predicate: String) throws -> String {
-      try #require(try app.object(entity, predicate)["id"]?.stringValue)
-    }
-    func edit(_ arguments: String...) throws {
-      let result = try Daemon.run(
-        ["graph"] + arguments, server: app.daemon.socket.description, author: "ben@test", input: nil)
-      #expect(result.status == 0, "\(result.errors)")
-    }
-    let file = try id("IDMMediaFile", "uniqueIdentifier == \"media-small\"")
-    let second = try id("IDMNote", "uniqueIdentifier == \"n2\"")
-    try edit("insert", "IDMNote", "imageFile=\(file)", "uniqueIdentifier=own", "creationDate=2026-01-01")
-    let own = try id("IDMNote", "uniqueIdentifier == \"own\"")
-    try edit("update", file, "--place", "notesOfImageFile=\(own):\(second)")
-    try edit("insert", "IDMTag", "text=own")
-    let tag = try id("IDMTag", "text == \"own\"")
-    try edit("update", try id("IDMNote", "uniqueIdentifier == \"n1\""), "--add", "tags=\(tag)")
-    try app.change(
-      """
-      UPDATE ZIDMNOTE SET Z_FOK_IMAGEFILE = 1 WHERE Z_PK = 4;
-      DELETE FROM Z_2TAGS WHERE Z_2NOTES = 1 AND Z_3TAGS = 2
-      """)
-    let counts = try app.counts()
-    #expect(counts == ["changed": 2, "unchanged": 7])
-    let list = try app.members(
-      app.object("IDMMediaFile", "uniqueIdentifier == \"media-small\""), "notesOfImageFile", "uniqueIdentifier")
-    #expect(list == ["n4", "n1", "n2", "own", "n5"])
-    let tags = try app.members(app.object("IDMNote", "uniqueIdentifier == \"n1\""), "tags", "text")
-    #expect(Set(tags) == ["red", "own"])
-    #expect(try app.counts() == ["unchanged": 9])
-    // The second note stays without its row, and requires the file.
-    try app.change("DELETE FROM ZIDMNOTE WHERE Z_PK = 2; DELETE FROM Z_2TAGS WHERE Z_2NOTES = 2")
-    #expect(try app.counts() == ["changed": 1, "unchanged": 7, "kept": 1])
-    #expect(try app.object("IDMNote", "uniqueIdentifier == \"n2\"")["imageFile"] == .string(file))
-    #expect(app.daemon.stop() == 0)
-  }
-
   /// The other members of the list are enough.
   @Test func ownerOfARefusedMemberIsImported() throws {
     let app = try CoreDataApp.notes((Self.tags, Self.tags + #", "minimumCount": 1"#))

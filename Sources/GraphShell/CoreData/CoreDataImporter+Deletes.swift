@@ -178,6 +178,22 @@ extension CoreDataImporter {
     return members
   }
 
+  /// The lists of objects in the graph, as far as they can be read.
+  private func lists(
+    _ property: Property, of owners: [ObjectID], in entity: Entity
+  ) async throws -> [ObjectID: [ObjectID]] {
+    if property.slot == nil { return try await shell.members(of: property, owners: owners, omitsDamage: true) }
+    var lists = [ObjectID: [ObjectID]]()
+    for part in CommandContext.parts(of: owners) {
+      let stream = shell.client.images(of: entity, where: .identifiers(part))
+      stream.omitsDamage = true
+      for try await chunk in stream {
+        for image in chunk { lists[image.id] = image[property].objectIDs }
+      }
+    }
+    return lists
+  }
+
   /// Records the rows among refused deletes whose objects went along with their owners.
   /// - Returns: the others.
   private func recordTaken(
@@ -212,27 +228,29 @@ extension CoreDataImporter {
     var (refused, kept) = ([(row: DeletedRow, reason: String)](), Set<ObjectID>())
     while let part = parts.popLast() {
       do {
-        let saved = try await commit(part.map { Change(.delete, $0.id, base: $0.base) }, policy: .storeTrump)
-        var lost = [ObjectID: [Conflict]]()
-        for conflict in saved.committed.conflicts where conflict.kind == .changed && !conflict.mineWon {
-          lost[conflict.id, default: []].append(conflict)
-        }
-        let deleted = part.filter { lost[$0.id] == nil }
-        try mapping.record(deleted.map { .gone($0.key) } + [.settled(saved.committed.revision)])
-        report.deleted += deleted.count
-        var again = [DeletedRow]()
-        for row in part {
-          guard let conflicts = lost[row.id], let newest = conflicts.map(\.revision).max() else { continue }
-          // An own commit, which has changed the other end of a relationship, may follow one of others.
-          if newest > row.base, conflicts.allSatisfy(isOwn), try await !hasChanged(row) {
-            again.append(DeletedRow(key: row.key, id: row.id, base: newest))
-          } else {
-            kept.insert(row.id)
-            reportChanged(row)
-          }
-        }
-        if !again.isEmpty { parts.append(again) }
+        let saved = try await commit(part.map { Change(.delete, $0.id, base: $0.base) }, policy: .error)
+        try mapping.record(part.map { .gone($0.key) } + [.settled(saved.committed.revision)])
+        report.deleted += part.count
       } catch let refusal as Refusal where refusal.isAboutContents {
+        let conflicts = Dictionary(grouping: refusal.conflicts.filter { $0.kind == .changed }, by: \.id)
+        if part.contains(where: { conflicts[$0.id] != nil }) {
+          var next = [DeletedRow]()
+          for row in part {
+            guard let found = conflicts[row.id], let newest = found.map(\.revision).max() else {
+              next.append(row)
+              continue
+            }
+            // An own commit, which has changed the other end of a relationship, may follow one of others.
+            if newest > row.base, found.allSatisfy(isOwn), try await !hasChanged(row) {
+              next.append(DeletedRow(key: row.key, id: row.id, base: newest))
+            } else {
+              kept.insert(row.id)
+              reportChanged(row)
+            }
+          }
+          if !next.isEmpty { parts.append(next) }
+          continue
+        }
         if part.count > 1 {
           let middle = part.count / 2
           parts += [Array(part[middle...]), Array(part[..<middle])]

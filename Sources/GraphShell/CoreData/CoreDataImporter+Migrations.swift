@@ -15,7 +15,7 @@ extension CoreDataImporter {
     try mapping.record([.model(modelName)])
   }
 
-  /// Removes the checksums of values that a migration since the last import has not kept, so that they are sent again
+  /// Forgets what was sent for values that a migration since the last import has not kept, so that they are sent again
   /// unless others have changed them.
   ///
   /// A migration keeps a property for all objects of an entity, or for none. So a property was kept if an object that
@@ -37,7 +37,7 @@ extension CoreDataImporter {
       let lost = missing.properties.filter { values.isLost($0, missing.entity.number) }
       guard !lost.isEmpty, let known = mapping.mapping.rows[key] else { continue }
       var record = changes.withPresentNames(known.row, missing.entity)
-      for property in lost { record.sums[property.name] = nil }
+      for property in lost { record.sent[property.name] = nil }
       renewed.append(.row(key, id: known.id, record))
     }
     try mapping.record(renewed)
@@ -71,8 +71,8 @@ extension CoreDataImporter {
     for property in entity.properties where property.slot != nil && !changes.isAssigned(property) {
       if values.isKept(property, entity.number) { continue }
       let initial = entity.initialValue(property)
-      guard let sum = changes.known(property, entity, known.row), sum != ImportMapping.Row.empty,
-        sum != changes.sum(.value(initial), property)
+      guard let sent = changes.known(property, entity, known.row), sent != .nothing,
+        sent != changes.sent(.value(initial), property)
       else { continue }
       let value = image[property]
       let isUntouched = image.revision <= known.row.revision || mapping.mapping.commits.contains(image.revision)

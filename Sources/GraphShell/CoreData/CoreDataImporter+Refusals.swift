@@ -108,8 +108,8 @@ extension CoreDataImporter {
     _ substitute: ImportReport.Substitute? = nil, isNew: Bool = false
   ) {
     let known = isNew ? nil : mapping.mapping.rows[changes.mappingKey(key)]
-    let sum = known.flatMap { changes.known(property, entity, $0.row) }
-    let hasEarlier = sum.map { $0 != ImportMapping.Row.empty } == true
+    let sent = known.flatMap { changes.known(property, entity, $0.row) }
+    let hasEarlier = sent.map { $0 != .nothing } == true
     report.omit(
       property.name, of: changes.reportKey(key), entity.name, reason, substitute ?? (hasEarlier ? .earlier : .nothing))
   }

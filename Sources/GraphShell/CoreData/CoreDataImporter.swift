@@ -47,8 +47,6 @@ final class CoreDataImporter {
     var sent = Set<RowKey>()
     /// The rows whose objects were deleted.
     var gone = Set<RowKey>()
-    /// The lists that updates have replaced, if the graph had the import's members in them, and those of others.
-    var intactLists = [ObjectID: [PropertyNumber: Value]]()
   }
 
   /// The most bytes of a commit, about; a single row may have more.
@@ -205,7 +203,7 @@ final class CoreDataImporter {
       report.yielded += saved.committed.conflicts.count { $0.kind == .changed && !$0.mineWon && !isOwn($0) }
     }
     report.overwritten += saved.committed.conflicts.count {
-      $0.kind == .changed && $0.mineWon && !isOwn($0) && !isAboutOwnMembers($0)
+      $0.kind == .changed && $0.mineWon && !isOwn($0)
     }
     return saved
   }
@@ -218,11 +216,17 @@ extension RowChanges.Item {
   /// The approximate size of the change, in bytes.
   fileprivate var size: Int { change.edits.reduce(64) { $0 + $1.approximateSize } }
 
-  /// The relationships that the change sets to an object, or to a list with it.
+  /// The relationships that the change sets to an object, or in which it makes it a member.
   func properties(referringTo id: ObjectID, _ model: Model) -> [Property] {
     change.edits.compactMap { edit in
-      guard case .set(let value) = edit.action, value.objectIDs.contains(id) else { return nil }
-      return model.property(edit.property)
+      let refers =
+        switch edit.action {
+        case .set(let value): value.objectIDs.contains(id)
+        case .members(let added, _): added.contains(id)
+        case .place(let objects, _): objects.contains(id)
+        case .splice: false
+        }
+      return refers ? model.property(edit.property) : nil
     }
   }
 }

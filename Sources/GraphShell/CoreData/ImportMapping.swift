@@ -1,7 +1,8 @@
 import CoreDataStore
 import GraphModel
 
-/// The record of earlier imports of a store: the object of each row, and a checksum of each value that was sent.
+/// The record of earlier imports of a store: the object of each row, a checksum of each value that was sent, and the
+/// rows of each relationship.
 ///
 /// The file has a line for each event and is only ever extended, so that a killed import leaves at most one incomplete
 /// line. Before a commit of new objects a line says which rows it inserts. If no line contains its outcome, the next
@@ -9,9 +10,11 @@ import GraphModel
 struct ImportMapping {
   /// The identity of a row: the name of its root entity, and its primary key. The numbers of entities change between
   /// the versions of an app's model. The name stays that of the first import, also if the app renames the entity.
-  struct Key: Hashable {
+  struct Key: Comparable, Hashable {
     let root: String
     let key: Int64
+
+    static func < (left: Key, right: Key) -> Bool { (left.root, left.key) < (right.root, right.key) }
   }
 
   /// The part of a row that was sent.
@@ -21,12 +24,41 @@ struct ImportMapping {
     var version: Int64
     /// The revision of the commit that sent it last; 0 before its answer.
     var revision: Revision = 0
-    /// A checksum of each value that was sent, by the property's name; ``empty`` for null and for no members. None for
-    /// a property that the store or the model did not have, or whose value could not be read.
-    var sums = [String: UInt64]()
+    /// The sent state of each property, by its name. A property that the store or the model did not have has none, nor
+    /// has one whose value could not be read.
+    var sent = [String: Sent]()
+  }
 
-    /// The checksum of no value.
-    static let empty: UInt64 = 0
+  /// The state of a property that an import has sent. If the row has another one now, the app has changed it.
+  enum Sent: Hashable {
+    /// Null, or no members.
+    case nothing
+    /// A checksum of a value.
+    case value(UInt64)
+    /// The row at the other end of a to-one.
+    case object(Key)
+    /// The rows of a to-many without an order, sorted.
+    case members([Key])
+    /// The rows of an ordered to-many.
+    case list([Key])
+
+    /// The rows at the other end of a relationship.
+    var rows: [Key] {
+      switch self {
+      case .nothing, .value: []
+      case .object(let key): [key]
+      case .members(let keys), .list(let keys): keys
+      }
+    }
+
+    /// Rows in the form that a relationship has now; a migration can change its kind. The order of several rows that
+    /// were sent without one is not known.
+    func converted(for property: Property) -> Sent {
+      guard let relationship = property.relationship, let first = rows.first else { return self }
+      if !relationship.isToMany { return rows.count == 1 ? .object(first) : self }
+      if !relationship.isOrdered { return .members(rows.sorted()) }
+      return rows.count == 1 ? .list(rows) : self
+    }
   }
 
   /// A commit of new objects whose outcome is not known yet.
@@ -58,7 +90,7 @@ struct ImportMapping {
   /// The newest revision that an import has made.
   private(set) var revision: Revision = 0
 
-  static let format: Int64 = 1
+  static let format: Int64 = 2
 
   init(source: String, target: UniqueID) { (self.source, self.target) = (source, target) }
 
@@ -270,11 +302,33 @@ extension ImportMapping.Line {
     [
       .init("row", json(key)), .init("entity", .string(row.entity)), .init("version", .integer(row.version)),
       .init("revision", .integer(row.revision)),
-      .init(
-        "sums",
-        .object(
-          row.sums.sorted { $0.key < $1.key }.map { JSON.Member($0.key, .string(String($0.value, radix: 16))) })),
+      .init("sent", .object(row.sent.sorted { $0.key < $1.key }.map { JSON.Member($0.key, json($0.value)) })),
     ]
+  }
+
+  private static func json(_ sent: ImportMapping.Sent) -> JSON {
+    switch sent {
+    case .nothing: .null
+    case .value(let sum): .string(String(sum, radix: 16))
+    case .object(let key): .object([.init("object", json(key))])
+    case .members(let keys): .object([.init("members", .array(keys.map(json)))])
+    case .list(let keys): .object([.init("list", .array(keys.map(json)))])
+    }
+  }
+
+  private static func sent(_ json: JSON) throws(ImportMapping.ParseError) -> ImportMapping.Sent {
+    if case .null = json { return .nothing }
+    if let sum = json.stringValue.flatMap({ UInt64($0, radix: 16) }) { return .value(sum) }
+    if let object = json["object"] { return .object(try key(object)) }
+    if let members = json["members"]?.arrayValue { return .members(try keys(members)) }
+    if let list = json["list"]?.arrayValue { return .list(try keys(list)) }
+    throw unknown
+  }
+
+  private static func keys(_ rows: [JSON]) throws(ImportMapping.ParseError) -> [ImportMapping.Key] {
+    var keys = [ImportMapping.Key]()
+    for row in rows { keys.append(try key(row)) }
+    return keys
   }
 
   private static func row(
@@ -282,13 +336,10 @@ extension ImportMapping.Line {
   ) throws(ImportMapping.ParseError) -> (key: ImportMapping.Key, row: ImportMapping.Row) {
     guard let place = json["row"], let entity = json["entity"]?.stringValue,
       let version = json["version"]?.integerValue, let revision = json["revision"]?.integerValue,
-      let sums = json["sums"]?.members
+      let sent = json["sent"]?.members
     else { throw unknown }
     var row = ImportMapping.Row(entity: entity, version: version, revision: revision)
-    for sum in sums {
-      guard let value = sum.value.stringValue.flatMap({ UInt64($0, radix: 16) }) else { throw unknown }
-      row.sums[sum.name] = value
-    }
+    for member in sent { row.sent[member.name] = try Self.sent(member.value) }
     return (try key(place), row)
   }
 }

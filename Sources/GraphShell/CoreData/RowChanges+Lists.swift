@@ -51,6 +51,57 @@ extension RowChanges {
     return owners
   }
 
+  /// The rows with an owner that exists, for lists whose members have one owner each.
+  static func owned(
+    in members: [PropertyNumber: [RowKey: [RowKey]]], _ existing: Set<RowKey>, _ model: Model
+  ) -> [PropertyNumber: Set<RowKey>] {
+    var owned = [PropertyNumber: Set<RowKey>]()
+    for (number, lists) in members {
+      guard let relationship = model.property(number)?.relationship,
+        model.inverse(of: relationship).relationship?.isToMany == false
+      else { continue }
+      owned[number] = Set(lists.filter { existing.contains($0.key) }.values.joined())
+    }
+    return owned
+  }
+
+  /// The edits that change a list as the app has changed it: members that it has added, removed or moved. Everything
+  /// else that others have made of the list stays.
+  /// - Parameter members: the members in the app that have an object.
+  func listEdits(
+    _ property: Property, from sent: ImportMapping.Sent, to members: [ObjectID], _ mapping: ImportMapping
+  ) -> [Edit] {
+    guard let relationship = property.relationship else { preconditionFailure("only a relationship has members") }
+    let members = ListReorderer.unique(members)
+    var (earlier, removed, present) = ([ObjectID](), [ObjectID](), Set(members))
+    for key in sent.rows {
+      guard let id = mapping.rows[key]?.id else { continue }
+      let member = ObjectID(key: id, entity: relationship.destination)
+      earlier.append(member)
+      if !present.contains(member), leaves(key, property, relationship) { removed.append(member) }
+    }
+    if !relationship.isOrdered {
+      present.subtract(earlier)
+      let action = Edit.Action.members(added: present.sorted(), removed: removed.sorted())
+      return present.isEmpty && removed.isEmpty ? [] : [Edit(property.number, action)]
+    }
+    let removal = removed.isEmpty ? [] : [Edit(property.number, .members(added: [], removed: removed.sorted()))]
+    // Without the order that was sent, all members are placed.
+    let placed = if case .list = sent { earlier } else { [ObjectID]() }
+    return removal
+      + ListReorderer.runs(from: placed, to: members).map { Edit(property.number, .place($0.objects, after: $0.after)) }
+  }
+
+  /// Whether an object leaves a list in which the app no longer has its row. An object with one owner leaves the list of
+  /// the earlier one by joining another, which need not be in the same commit.
+  private func leaves(_ key: ImportMapping.Key, _ property: Property, _ relationship: Relationship) -> Bool {
+    let inverse = model.inverse(of: relationship)
+    if inverse.relationship?.isToMany == true { return true }
+    // An object that stays without its row can't be without a required owner.
+    guard let row = rowKey(key), existing.contains(row) else { return inverse.isOptional }
+    return owned[property.number].map { $0.contains(row) } == false
+  }
+
   /// The lists that an object must have when it is inserted.
   func requiredLists(of row: SourceRow) -> [(property: Property, content: SourceRow.Content)] {
     var required = lists(of: row).filter { $0.property.requiresMember }

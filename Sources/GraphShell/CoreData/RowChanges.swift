@@ -35,6 +35,8 @@ struct RowChanges {
   let owners: [PropertyNumber: [RowKey: [RowKey]]]
   /// The rows that are in the store.
   let existing: Set<RowKey>
+  /// The rows with an owner in the lists whose members have one owner each, by the property of the lists.
+  let owned: [PropertyNumber: Set<RowKey>]
   /// The entities by name.
   private let entities: [String: Entity]
   /// The names of the properties of each entity, with those of earlier versions.
@@ -65,6 +67,7 @@ struct RowChanges {
     (self.model, self.reader, self.roots) = (model, reader, roots)
     (self.members, self.existing) = (members, existing)
     owners = Self.owners(in: members, model)
+    owned = Self.owned(in: members, existing, model)
     entities = Dictionary(model.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     var names = [EntityNumber: Set<String>]()
     var successors = [String: [Property]]()
@@ -146,7 +149,7 @@ struct RowChanges {
       var record = ImportMapping.Row(entity: row.entity.name, version: row.version)
       var edits = [Edit]()
       // A value that is left for later, or refused, is none at first.
-      for (property, _) in row.fields + lists(of: row) { record.sums[property.name] = ImportMapping.Row.empty }
+      for (property, _) in row.fields + lists(of: row) { record.sent[property.name] = .nothing }
       let contents = row.fields + requiredLists(of: row) + optionalLists(of: row)
       for (property, content) in contents where !isExcluded(property, row.key) {
         let resolved = resolve(content, property) { target in
@@ -163,7 +166,7 @@ struct RowChanges {
         if content.isEmpty, row.entity.initialValue(property).isNull || property.relationship != nil { continue }
         edits.append(Edit(property.number, .set(resolved.value)))
         // The store has such a list at the other end, whose row records it.
-        if owners[property.number] == nil { record.sums[property.name] = sum(resolved.found, property) }
+        if owners[property.number] == nil { record.sent[property.name] = sent(resolved.found, property) }
       }
       edits += nulls(of: row)
       if separated[row.key] != nil { deferred.insert(row.key) }
@@ -219,7 +222,8 @@ struct RowChanges {
     case unknown
   }
 
-  /// The updates of rows that have an object. A row that refers to a waiting one waits, too.
+  /// The updates of rows that have an object. A row that refers to a waiting one waits, too. An update has no edits if
+  /// those of other rows have its effect.
   /// - Parameters:
   ///   - bases: the revisions that the updates are based on.
   ///   - lost: receives the references that can't be made.
@@ -236,11 +240,12 @@ struct RowChanges {
       let contents = row.fields + lists(of: row)
       var edits = [Edit]()
       var missing = [LostReference]()
+      var isChanged = false
       for (property, content) in contents where !isExcluded(property, key) && !isAssigned(property) {
         let sent = self.known(property, row.entity, known.row)
         guard (sent == nil) == (part == .unknown) else { continue }
         // A value that the app has not changed stays, also if the import does not take the row of its reference now.
-        if self.sum(content, property) == sent { continue }
+        if self.sent(content, property) == sent { continue }
         let resolved = resolve(content, property) { objectID(of: $0, mapping, property) }
         if resolved.lost.contains(where: postponed.contains) {
           postponed.insert(key)
@@ -254,17 +259,22 @@ struct RowChanges {
               isKept: isKept))
         }
         if isKept { continue }
-        let sum = sum(resolved.found, property)
-        guard sum != sent, sent != nil || !resolved.found.isEmpty else { continue }
-        edits.append(Edit(property.number, .set(resolved.value)))
-        record.sums[property.name] = sum
+        let new = self.sent(resolved.found, property)
+        guard new != sent, sent != nil || !resolved.found.isEmpty else { continue }
+        if let sent, case .objects(let members) = resolved.value {
+          edits += listEdits(property, from: sent, to: members, mapping)
+        } else {
+          edits.append(Edit(property.number, .set(resolved.value)))
+        }
+        record.sent[property.name] = new
+        isChanged = true
       }
       if !isPartial, postponed.contains(key) { continue }
       lost += missing
-      guard !edits.isEmpty else { continue }
+      guard isChanged else { continue }
       // The user can still say which property a former name belongs to, if one has no value that was sent.
       if !contents.contains(where: { isUnsent($0.property, record) }) {
-        record.sums = record.sums.filter { isName($0.key, of: row.entity) }
+        record.sent = record.sent.filter { isName($0.key, of: row.entity) }
       }
       let id = ObjectID(key: known.id, entity: row.entity.number)
       items.append(Item(key: key, change: Change(.update, id, base: base, edits: edits), row: record))
@@ -277,7 +287,7 @@ struct RowChanges {
     (row.fields + lists(of: row)).contains { property, content in
       if isAssigned(property) { return false }
       guard let known = known(property, row.entity, sent) else { return !content.isEmpty }
-      return sum(content, property) != known
+      return self.sent(content, property) != known
     }
   }
 
@@ -339,26 +349,17 @@ struct RowChanges {
     }
   }
 
-  /// The checksum of a content.
-  func sum(_ content: SourceRow.Content, _ property: Property) -> UInt64 {
-    if content.isEmpty { return ImportMapping.Row.empty }
-    let sum: UInt64
+  /// The state of a property in the mapping after its content was sent.
+  func sent(_ content: SourceRow.Content, _ property: Property) -> ImportMapping.Sent {
+    if content.isEmpty { return .nothing }
     switch content {
-    case .value(.data(let bytes)): sum = Checksum.of(bytes, seed: Checksum.of([1]))
-    case .value(.string(let text)): sum = Checksum.of(Array(text.utf8), seed: Checksum.of([2]))
-    case .value(let value): sum = Checksum.of(Array(value.json(kind: property.attribute?.kind).text.utf8))
-    case .reference(let key?): sum = Checksum.of(Array(name(key).utf8))
-    case .reference(nil): return ImportMapping.Row.empty
+    case .value(.data(let bytes)): return .value(Checksum.of(bytes, seed: Checksum.of([1])))
+    case .value(.string(let text)): return .value(Checksum.of(Array(text.utf8), seed: Checksum.of([2])))
+    case .value(let value): return .value(Checksum.of(Array(value.json(kind: property.attribute?.kind).text.utf8)))
+    case .reference(let key): return key.map { .object(mappingKey($0)) } ?? .nothing
     case .members(let keys):
-      let keys = property.relationship?.isOrdered == true ? keys : keys.sorted()
-      sum = Checksum.of(Array(keys.map(name).joined(separator: ",").utf8))
+      let keys = keys.map(mappingKey)
+      return property.relationship?.isOrdered == true ? .list(keys) : .members(keys.sorted())
     }
-    return sum == ImportMapping.Row.empty ? 1 : sum
-  }
-
-  /// The name of a row in the mapping, which does not change.
-  private func name(_ key: RowKey) -> String {
-    let key = mappingKey(key)
-    return "\(key.root) \(key.key)"
   }
 }

@@ -25,7 +25,12 @@ import Testing
   private let red = ImportMapping.Key(root: "Tag", key: 1)
   private let blue = ImportMapping.Key(root: "Tag", key: 2)
   private let row = ImportMapping.Row(
-    entity: "Tag", version: 3, revision: 5, sums: ["name": 0xFEDC_BA98_7654_3210, "color": 7])
+    entity: "Tag", version: 3, revision: 5,
+    sent: [
+      "name": .value(0xFEDC_BA98_7654_3210), "color": .nothing, "owner": .object(.init(root: "Tag", key: 4)),
+      "notes": .members([.init(root: "Note", key: 1), .init(root: "Note", key: 2)]),
+      "places": .list([.init(root: "Note", key: 2), .init(root: "Note", key: 1)]), "none": .list([]),
+    ])
   private let id = UniqueID(high: 9, low: 8)
 
   private func contents() throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
@@ -104,19 +109,24 @@ import Testing
 
   @Test func otherFileIsNotChanged() throws {
     for text in [
-      "hello", "hello\n", "{\"$graph\":\"x\"}\n", "{\"coreData\":\"S\",\"format\":2,\"store\":\"\(Self.target)\"}\n",
+      "hello", "hello\n", "{\"$graph\":\"x\"}\n", "{\"coreData\":\"S\",\"format\":1,\"store\":\"\(Self.target)\"}\n",
     ] {
       try text.write(toFile: path, atomically: true, encoding: .utf8)
       let refusal = try refusal()
       #expect(refusal.code == .malformed && refusal.message.contains("line 1"), "\(refusal.message)")
       #expect(try contents() == text)
     }
-    #expect(try refusal().message.contains("it has format 2; this program reads format 1"))
+    #expect(try refusal().message.contains("it has format 1; this program reads format 2"))
   }
 
   @Test func unreadableLineIsNamed() throws {
     try open().record([.settled(5)])
-    for line in ["{\"row\":[\"Tag\",1]}", "{\"gone\":[1]}", "{", "{\"unknown\":1}", "{\"sending\":{\"after\":1}}"] {
+    for line in [
+      "{\"row\":[\"Tag\",1]}", "{\"gone\":[1]}", "{", "{\"unknown\":1}", "{\"sending\":{\"after\":1}}",
+      #"{"row":["T",1],"id":"\#(id)","entity":"T","version":1,"revision":1,"sent":{"a":{"list":[1]}}}"#,
+      #"{"row":["T",1],"id":"\#(id)","entity":"T","version":1,"revision":1,"sent":{"a":[]}}"#,
+      #"{"row":["T",1],"id":"\#(id)","entity":"T","version":1,"revision":1,"sent":{"a":"g"}}"#,
+    ] {
       let text = try contents()
       try (text + line + "\n").write(toFile: path, atomically: true, encoding: .utf8)
       #expect(try refusal().message.contains("line 3 of the mapping"), "\(line)")
