@@ -138,6 +138,34 @@ import Testing
     #expect(app.daemon.stop() == 0)
   }
 
+  /// The app has removed the tags of the note before it deleted the note.
+  @Test(arguments: ["deny", "cascade"]) func tagsStayThatTheAppHasRemoved(rule: String) throws {
+    let tags = "\"inverse\": \"notes\", \"toMany\": true"
+    let app = try CoreDataApp.notes((tags, "\(tags), \"deleteRule\": \"\(rule)\""))
+    #expect(try app.counts() == ["imported": 9])
+    try app.change("DELETE FROM Z_2TAGS WHERE Z_2NOTES = 2; DELETE FROM ZIDMNOTE WHERE Z_PK = 2")
+    let counts = try app.counts("--delete")
+    #expect(counts == ["unchanged": 8, "deleted": 1])
+    #expect(try app.count("IDMTag") == "3\n")
+    #expect(try app.counts("--delete") == ["unchanged": 8])
+    #expect(app.daemon.stop() == 0)
+  }
+
+  /// The import that changed the note was killed before it could record the answer.
+  @Test func changeByAKilledImportIsNotThatOfAnother() throws {
+    let app = try CoreDataApp("Notes.sqlite")
+    #expect(try app.counts() == ["imported": 9])
+    try app.change("UPDATE ZIDMNOTE SET ZTEXT = 'changed' WHERE Z_PK = 2")
+    #expect(try app.counts() == ["changed": 1, "unchanged": 8])
+    let lines = try String(contentsOfFile: app.mapping, encoding: .utf8).split(separator: "\n")
+    let last = try #require(lines.lastIndex { $0.hasPrefix("{\"sending\"") })
+    #expect(last < lines.count - 1)
+    try (lines[...last].joined(separator: "\n") + "\n").write(toFile: app.mapping, atomically: true, encoding: .utf8)
+    try app.change("DELETE FROM Z_2TAGS WHERE Z_2NOTES = 2; DELETE FROM ZIDMNOTE WHERE Z_PK = 2")
+    #expect(try app.counts("--delete") == ["unchanged": 8, "deleted": 1])
+    #expect(app.daemon.stop() == 0)
+  }
+
   /// The file can't be deleted before the note, which needs it.
   @Test func requiredMemberGoesWithItsOwner() throws {
     let inverse = "\"inverse\": \"notesOfImageFile\","

@@ -337,8 +337,9 @@ import Testing
     let app = try CoreDataApp("Notes.sqlite", model: Self.tags)
     #expect(try app.counts() == ["imported": 3])
     let text = try String(contentsOfFile: app.mapping, encoding: .utf8)
+    let row = #"{"row":["IDMTag",99],"entity":"IDMTag","version":1,"revision":0,"sent":{}}"#
     let sending =
-      #"{"sending":{"replica":"\#(UniqueID(high: 1, low: 2))","user":"user:ben","after":0,"rows":[]}}"#
+      #"{"sending":{"replica":"\#(UniqueID(high: 1, low: 2))","user":"user:ben","after":0,"rows":[\#(row)]}}"#
     try (text + sending + "\n").write(toFile: app.mapping, atomically: true, encoding: .utf8)
     let result = try app.run()
     #expect(result.status != 0)

@@ -112,4 +112,33 @@ import Testing
     #expect(try notes(of: "own") == [])
     #expect(app.daemon.stop() == 0)
   }
+
+  /// The app moves a note from before to behind one that another client has given to the other file, and one behind it.
+  @Test func noteThatOthersHaveMovedDoesNotReturn() throws {
+    try edit("update", note("n4"), "imageFile=\(file("media-big"))")
+    try app.change(
+      """
+      UPDATE ZIDMNOTE SET Z_FOK_IMAGEFILE = 6000 WHERE Z_PK = 4;
+      UPDATE ZIDMNOTE SET Z_FOK_IMAGEFILE = 7000 WHERE Z_PK = 1
+      """)
+    let counts = try app.counts()
+    #expect(counts == ["changed": 1, "unchanged": 8])
+    #expect(try notes(of: "media-small") == ["n2", "n5", "n1"])
+    #expect(try notes(of: "media-big") == ["n4"])
+    // A new note behind it stands behind the note before it.
+    try app.change(
+      "INSERT INTO ZIDMNOTE VALUES (9, 2, 1, 1, 5, 'late', 'n9', 6500); UPDATE ZIDMNOTE SET Z_OPT = 2 WHERE Z_PK = 1")
+    #expect(try app.counts() == ["imported": 1, "changed": 1, "unchanged": 8])
+    #expect(try notes(of: "media-small") == ["n2", "n5", "n9", "n1"])
+    #expect(app.daemon.stop() == 0)
+  }
+
+  @Test func changedRowOfADeletedObjectMakesNoCommit() throws {
+    try edit("delete", id("IDMTag", "unused"))
+    try app.change("UPDATE ZIDMTAG SET ZTEXT = 'used' WHERE Z_PK = 7")
+    let revision = try app.revision()
+    for _ in 0..<2 { #expect(try app.counts() == ["unchanged": 8, "skipped": 1]) }
+    #expect(try app.revision() == revision)
+    #expect(app.daemon.stop() == 0)
+  }
 }

@@ -29,6 +29,20 @@ import Testing
     #expect(app.daemon.stop() == 0)
   }
 
+  /// The store has the notes of each tag, and a note must have its only tag when it is inserted.
+  @Test(arguments: ["1000", "1"]) func requiredOwnerIsStoredAtTheOtherEnd(batch: String) throws {
+    let app = try CoreDataApp.notes((Self.tags, #""inverse": "notes", "optional": false"#))
+    try app.change("DELETE FROM Z_2TAGS; INSERT INTO Z_2TAGS VALUES (1, 1), (2, 1), (4, 2), (5, 1)")
+    #expect(try app.counts("--batch", batch) == ["imported": 9])
+    try app.change("INSERT INTO ZIDMNOTE VALUES (9, 2, 1, NULL, 5, 'late', 'n9'); INSERT INTO Z_2TAGS VALUES (9, 2)")
+    let counts = try app.counts("--batch", batch)
+    #expect(counts["imported"] == 1 && counts["skipped"] == nil, "\(counts)")
+    let tag = try app.object("IDMTag", "text == \"blue\"")
+    #expect(Set(try app.members(tag, "notes", "uniqueIdentifier")) == ["n4", "n9"])
+    #expect(try app.counts("--batch", batch) == ["unchanged": 10])
+    #expect(app.daemon.stop() == 0)
+  }
+
   /// The other members of the list are enough.
   @Test func ownerOfARefusedMemberIsImported() throws {
     let app = try CoreDataApp.notes((Self.tags, Self.tags + #", "minimumCount": 1"#))

@@ -36,6 +36,7 @@ extension CoreDataImporter {
     var order = InsertionOrder()
     var differing = [RowKey]()
     var pairs = MutualReferences(shell.model)
+    var referrers = [PropertyNumber: [RowKey: [RowKey]]]()
     for (index, key) in keys.enumerated() {
       if index % 1_000 == 0 { progress.show("\(index) of \(keys.count) rows read") }
       let row: SourceRow
@@ -47,6 +48,11 @@ extension CoreDataImporter {
         continue
       }
       pairs.add(row)
+      for (property, content) in row.fields {
+        guard case .reference(let target?) = content, let relationship = property.relationship else { continue }
+        let list = shell.model.inverse(of: relationship)
+        if list.requiresMember { referrers[list.number, default: [:]][target, default: []].append(key) }
+      }
       for problem in row.problems {
         omit(
           problem.property, of: key, row.entity, problem.reason, problem.isReplaced ? .other : nil,
@@ -74,6 +80,7 @@ extension CoreDataImporter {
       addReferences(of: row, to: &order)
     }
     // Until the references are made again, an interrupted import or a refused row must not let them be forgotten.
+    changes.addReferrers(referrers)
     try mapping.record(renewed + retaken.sorted().map { .gone(changes.mappingKey($0)) })
     reportSeveral(pairs)
     reportUnmatched(unmatched)

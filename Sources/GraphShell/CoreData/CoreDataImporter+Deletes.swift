@@ -49,6 +49,54 @@ extension CoreDataImporter {
     shell.model.entity(named: name) ?? shell.model.entities.first { $0.renamed == name }
   }
 
+  /// Removes objects whose rows the app still has from the relationships of objects to be deleted, where the delete rule
+  /// would deny the delete or take them along. The app has removed them before it deleted the row.
+  func detach(_ gone: [DeletedRow]) async throws {
+    var parts = [ArraySlice<(key: ImportMapping.Key, change: Change, row: ImportMapping.Row)>]()
+    let detached = gone.compactMap(detachment)
+    for start in stride(from: 0, to: detached.count, by: batch) {
+      parts.append(detached[start..<min(start + batch, detached.count)])
+    }
+    while let part = parts.popLast() {
+      do {
+        let saved = try await commit(part.map(\.change), policy: .storeTrump, part.map { ($0.key, $0.row) })
+        let lines = part.map { ImportMapping.Line.row($0.key, id: $0.change.id.key, $0.row) }
+        try mapping.record(lines + [.settled(saved.committed.revision)])
+      } catch let refusal as Refusal where refusal.isAboutContents {
+        // The refusal of the delete is reported.
+        if part.count == 1 { continue }
+        let middle = part.startIndex + part.count / 2
+        parts += [part[middle...], part[..<middle]]
+      }
+    }
+  }
+
+  /// The change that removes the objects, and the row's record after it; nil if there are none.
+  private func detachment(
+    _ row: DeletedRow
+  ) -> (key: ImportMapping.Key, change: Change, row: ImportMapping.Row)? {
+    guard let entity = shell.model.entity(row.id.entity), var record = mapping.mapping.rows[row.key]?.row else {
+      return nil
+    }
+    var edits = [Edit]()
+    for property in entity.properties {
+      guard let relationship = property.relationship, relationship.deleteRule != .nullify,
+        let sent = changes.known(property, entity, record), relationship.isToMany || property.isOptional
+      else { continue }
+      let members = sent.rows.filter { key in
+        changes.rowKey(key).map(changes.existing.contains) == true && changes.leaves(key, property, relationship)
+      }
+      let ids = members.compactMap { mapping.mapping.rows[$0]?.id }
+        .map { ObjectID(key: $0, entity: relationship.destination) }
+      if ids.isEmpty { continue }
+      edits.append(
+        Edit(property.number, relationship.isToMany ? .members(added: [], removed: ids.sorted()) : .set(.null)))
+      record.sent[property.name] = .nothing
+    }
+    if edits.isEmpty { return nil }
+    return (row.key, Change(.update, row.id, base: row.base, edits: edits), record)
+  }
+
   /// Deletes the objects of rows, members before their owners. An object that others have changed since its row was
   /// last sent stays, and so does one whose delete would take along an object that stays.
   /// - Parameter isLast: whether the rows that can't be deleted are reported.
@@ -179,7 +227,7 @@ extension CoreDataImporter {
   }
 
   /// The lists of objects in the graph, as far as they can be read.
-  private func lists(
+  func lists(
     _ property: Property, of owners: [ObjectID], in entity: Entity
   ) async throws -> [ObjectID: [ObjectID]] {
     if property.slot == nil { return try await shell.members(of: property, owners: owners, omitsDamage: true) }

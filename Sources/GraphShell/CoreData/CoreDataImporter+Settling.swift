@@ -37,6 +37,8 @@ extension CoreDataImporter {
   /// the order of one user's requests, so it answers this one after the rows. A batch without objects makes no commit.
   private func waitForWriter(_ sending: ImportMapping.Sending) async throws {
     guard sending.user == user else {
+      // Changes of objects can be sent twice.
+      if !hasNewRows(sending) { return }
       let sender: String = if let name = sending.user { name } else { "the owner of the daemon" }
       throw ProgramRefusal(
         "\(sender) has run an import that was interrupted while it sent \(Output.count(sending.rows.count, "row")), which "
@@ -70,7 +72,7 @@ extension CoreDataImporter {
       if let commit = commits.first(where: { $0.transaction.replica == sending.replica }) { return commit.revision }
       after = through
     }
-    guard sending.after >= status.oldest else {
+    guard sending.after >= status.oldest || !hasNewRows(sending) else {
       throw Refusal(
         .pruned,
         "an earlier import was interrupted while it sent \(Output.count(sending.rows.count, "row")), and the history up "
@@ -85,18 +87,27 @@ extension CoreDataImporter {
     let entry = try await shell.client.log(after: revision - 1, through: revision, limit: 1).first
     let inserted: [ObjectID] =
       if let entry { entry.changes.filter { $0.kind == .inserted }.map(\.id).sorted() } else { [] }
-    let isEqual = inserted.map { shell.model.entityName($0.entity) } == sending.rows.map(\.row.entity)
+    let new = sending.rows.filter { mapping.mapping.rows[$0.key] == nil }
+    let isEqual = inserted.map { shell.model.entityName($0.entity) } == new.map(\.row.entity)
     guard isEqual else {
       throw Refusal(
         .conflict,
         "revision \(revision) does not have the rows that an interrupted import sent; import into an empty graph with "
           + "another --mapping")
     }
-    let lines = zip(sending.rows, inserted).map { sent, id in
-      var row = sent.row
+    let ids = Dictionary(uniqueKeysWithValues: zip(new.map(\.key), inserted.map(\.key)))
+    var lines = [ImportMapping.Line]()
+    for (key, row) in sending.rows {
+      let id = try invariant(ids[key] ?? mapping.mapping.rows[key]?.id, "a row that is not new has an object")
+      var row = row
       row.revision = revision
-      return ImportMapping.Line.row(sent.key, id: id.key, row)
+      lines.append(.row(key, id: id, row))
     }
     try mapping.record(lines + [.settled(revision)])
+  }
+
+  /// Whether a commit has rows that must not be sent twice.
+  private func hasNewRows(_ sending: ImportMapping.Sending) -> Bool {
+    sending.rows.contains { mapping.mapping.rows[$0.key] == nil }
   }
 }

@@ -8,7 +8,11 @@ extension CoreDataImporter {
   /// Sends the differences: those from values that were sent before, over changes of others, and then values of
   /// properties that were never sent, unless others have changed them.
   func update(_ differing: [RowKey]) async throws {
-    let rows = (differing + changes.deferred).sorted()
+    let rows = (differing + changes.deferred).sorted().filter { key in
+      if !changes.absent.contains(key) { return true }
+      if updates.gone.insert(key).inserted { skipDeleted(key) }
+      return false
+    }
     for key in rows where updates.bases[key] == nil {
       updates.bases[key] = mapping.mapping.rows[changes.mappingKey(key)]?.row.revision
     }
@@ -44,12 +48,15 @@ extension CoreDataImporter {
         parts += Self.halves(groups)
         continue
       }
+      if part == .known { try await mergeLists(of: &items) }
       let settled = items.filter(\.change.edits.isEmpty)
       try mapping.record(settled.map { .row(changes.mappingKey($0.key), id: $0.change.id.key, $0.row) })
       items.removeAll(where: \.change.edits.isEmpty)
       do {
         if !items.isEmpty {
-          let saved = try await commit(items.map(\.change), policy: part == .known ? .objectTrump : .storeTrump)
+          let policy: MergePolicy = part == .known ? .objectTrump : .storeTrump
+          let records = items.map { (key: changes.mappingKey($0.key), row: $0.row) }
+          let saved = try await commit(items.map(\.change), policy: policy, records)
           let deleted = try record(updated: items, saved.committed)
           // Their objects have kept other values than those that were sent.
           let incomplete = items.filter { item in
@@ -81,8 +88,7 @@ extension CoreDataImporter {
     var lines = [ImportMapping.Line]()
     for item in items {
       if gone.contains(item.change.id) {
-        report.skip(
-          changes.reportKey(item.key), item.row.entity, "its object was deleted in the graph since the last import")
+        skipDeleted(item.key)
         continue
       }
       var row = item.row
@@ -98,5 +104,40 @@ extension CoreDataImporter {
     }
     try mapping.record(lines + [.settled(committed.revision)])
     return gone
+  }
+
+  private func skipDeleted(_ key: RowKey) {
+    guard let known = mapping.mapping.rows[changes.mappingKey(key)] else { return }
+    report.skip(
+      changes.reportKey(key), known.row.entity, "its object was deleted in the graph since the last import")
+  }
+
+  /// Replaces lists by the app's changes of them.
+  private func mergeLists(of items: inout [RowChanges.Item]) async throws {
+    var owners = [PropertyNumber: [ObjectID]]()
+    for item in items {
+      for edit in item.change.edits {
+        guard let property = shell.model.property(edit.property), property.relationship?.isOrdered == true else {
+          continue
+        }
+        owners[property.number, default: []].append(item.change.id)
+      }
+    }
+    var present = [PropertyNumber: [ObjectID: [ObjectID]]]()
+    for (number, ids) in owners.sorted(by: { $0.key < $1.key }) {
+      let property = shell.model.ownProperty(number)
+      present[number] = try await lists(property, of: ids, in: shell.model.owner(of: property))
+    }
+    for index in items.indices {
+      let (id, key) = (items[index].change.id, changes.mappingKey(items[index].key))
+      items[index].change.edits = items[index].change.edits.flatMap { edit -> [Edit] in
+        guard case .set(.objects(let members)) = edit.action, let property = shell.model.property(edit.property),
+          let entity = shell.model.entity(id.entity), let known = mapping.mapping.rows[key],
+          let sent = changes.known(property, entity, known.row)
+        else { return [edit] }
+        return changes.listEdits(
+          property, from: sent, to: members, present: present[edit.property]?[id], mapping.mapping)
+      }
+    }
   }
 }

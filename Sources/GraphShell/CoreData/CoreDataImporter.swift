@@ -87,6 +87,7 @@ final class CoreDataImporter {
     let gone = try deletedRows(absent, present)
     if deletes {
       waiting = gone
+      try await detach(gone)
       _ = try await deleteWaiting()
     }
     releasing = Set(differing)
@@ -157,15 +158,12 @@ final class CoreDataImporter {
         continue
       }
       let rows = items.map { (key: changes.mappingKey($0.key), row: $0.row) }
-      let replica = shell.client.context.replica.id
-      try mapping.record([.sending(.init(replica: replica, user: user, after: newest, rows: rows))])
       do {
-        let saved = try await commit(items.map(\.change), policy: .error)
+        let saved = try await commit(items.map(\.change), policy: .error, rows)
         try record(items, saved.committed)
         report.inserted += items.count
         progress.show("\(report.inserted) rows imported")
       } catch let refusal as Refusal where refusal.isAboutContents {
-        try mapping.record([.settled(nil)])
         parts += try remaining(of: part, items, after: refusal)
       }
     }
@@ -195,9 +193,22 @@ final class CoreDataImporter {
     return [Array(parts[middle...]), Array(parts[..<middle])]
   }
 
-  func commit(_ changes: [Change], policy: MergePolicy) async throws -> SaveResult {
-    let undo = UndoGroup(scope: shell.client.context.replica.id, group: 1, name: "Import")
-    let saved = try await shell.client.commit(changes, policy: policy, undo: undo)
+  /// Sends a commit. The mapping has it before, so that the next import recognizes it if this one is killed; the caller
+  /// records its outcome.
+  /// - Parameter rows: the new and the changed rows.
+  func commit(
+    _ changes: [Change], policy: MergePolicy, _ rows: [(key: ImportMapping.Key, row: ImportMapping.Row)] = []
+  ) async throws -> SaveResult {
+    let replica = shell.client.context.replica.id
+    try mapping.record([.sending(.init(replica: replica, user: user, after: newest, rows: rows))])
+    let saved: SaveResult
+    do {
+      let undo = UndoGroup(scope: replica, group: 1, name: "Import")
+      saved = try await shell.client.commit(changes, policy: policy, undo: undo)
+    } catch let refusal as Refusal where refusal.isAboutContents {
+      try mapping.record([.settled(nil)])
+      throw refusal
+    }
     newest = max(newest, saved.committed.revision)
     if policy == .storeTrump, changes.contains(where: { $0.kind == .update }) {
       report.yielded += saved.committed.conflicts.count { $0.kind == .changed && !$0.mineWon && !isOwn($0) }

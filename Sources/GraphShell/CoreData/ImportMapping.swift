@@ -5,8 +5,8 @@ import GraphModel
 /// rows of each relationship.
 ///
 /// The file has a line for each event and is only ever extended, so that a killed import leaves at most one incomplete
-/// line. Before a commit of new objects a line says which rows it inserts. If no line contains its outcome, the next
-/// import searches for it in the log of the graph.
+/// line. Before a commit a line says which rows it sends. If no line contains its outcome, the next import
+/// searches for it in the log of the graph.
 struct ImportMapping {
   /// The identity of a row: the name of its root entity, and its primary key. The numbers of entities change between
   /// the versions of an app's model. The name stays that of the first import, also if the app renames the entity.
@@ -61,13 +61,14 @@ struct ImportMapping {
     }
   }
 
-  /// A commit of new objects whose outcome is not known yet.
+  /// A commit whose outcome is not known yet.
   struct Sending {
     let replica: UniqueID
     /// The id of the user who sent it; nil for the owner of the daemon.
     let user: String?
     /// The revision before it, or an earlier one.
     let after: Revision
+    /// Its new and its changed rows.
     let rows: [(key: Key, row: Row)]
   }
 

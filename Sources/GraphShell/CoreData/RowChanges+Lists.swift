@@ -33,7 +33,7 @@ extension RowChanges {
     return shared
   }
 
-  /// The owners of members, for lists whose members must have one.
+  /// The owners of members, for lists whose members must have one and do not record it themselves.
   static func owners(
     in members: [PropertyNumber: [RowKey: [RowKey]]], _ model: Model
   ) -> [PropertyNumber: [RowKey: [RowKey]]] {
@@ -41,7 +41,7 @@ extension RowChanges {
     for (number, lists) in members {
       guard let relationship = model.property(number)?.relationship else { continue }
       let inverse = model.inverse(of: relationship)
-      guard inverse.requiresMember, members[inverse.number] == nil else { continue }
+      guard inverse.requiresObject, members[inverse.number] == nil else { continue }
       var found = [RowKey: [RowKey]]()
       for (owner, list) in lists.sorted(by: { $0.key < $1.key }) {
         for member in list { found[member, default: []].append(owner) }
@@ -66,39 +66,51 @@ extension RowChanges {
   }
 
   /// The edits that change a list as the app has changed it: members that it has added, removed or moved. Everything
-  /// else that others have made of the list stays.
-  /// - Parameter members: the members in the app that have an object.
+  /// else that others have made of the list stays. No edits are necessary if those of other rows have their effect.
+  /// - Parameters:
+  ///   - members: the members in the app that have an object.
+  ///   - present: the members in the graph, if the list has an order.
   func listEdits(
-    _ property: Property, from sent: ImportMapping.Sent, to members: [ObjectID], _ mapping: ImportMapping
+    _ property: Property, from sent: ImportMapping.Sent, to members: [ObjectID], present: [ObjectID]?,
+    _ mapping: ImportMapping
   ) -> [Edit] {
     guard let relationship = property.relationship else { preconditionFailure("only a relationship has members") }
     let members = ListReorderer.unique(members)
-    var (earlier, removed, present) = ([ObjectID](), [ObjectID](), Set(members))
+    var (earlier, removed, added) = ([ObjectID](), [ObjectID](), Set(members))
     for key in sent.rows {
       guard let id = mapping.rows[key]?.id else { continue }
       let member = ObjectID(key: id, entity: relationship.destination)
       earlier.append(member)
-      if !present.contains(member), leaves(key, property, relationship) { removed.append(member) }
+      if added.remove(member) == nil, leaves(key, property, relationship) { removed.append(member) }
     }
-    if !relationship.isOrdered {
-      present.subtract(earlier)
-      let action = Edit.Action.members(added: present.sorted(), removed: removed.sorted())
-      return present.isEmpty && removed.isEmpty ? [] : [Edit(property.number, action)]
+    let isOrdered = relationship.isOrdered
+    let change = Edit(property.number, .members(added: isOrdered ? [] : added.sorted(), removed: removed.sorted()))
+    let edits = removed.isEmpty && (isOrdered || added.isEmpty) ? [] : [change]
+    if !isOrdered { return edits }
+    // Members that others have removed do not return, and nothing is placed behind them.
+    let remaining = Set(present ?? earlier).subtracting(removed).union(added)
+    var (anchors, last) = ([ObjectID: ObjectID](), ObjectID?.none)
+    for member in members {
+      if remaining.contains(member) { last = member }
+      anchors[member] = last
     }
-    let removal = removed.isEmpty ? [] : [Edit(property.number, .members(added: [], removed: removed.sorted()))]
     // Without the order that was sent, all members are placed.
     let placed = if case .list = sent { earlier } else { [ObjectID]() }
-    return removal
-      + ListReorderer.runs(from: placed, to: members).map { Edit(property.number, .place($0.objects, after: $0.after)) }
+    return edits
+      + ListReorderer.runs(from: placed, to: members).compactMap { run in
+        let objects = run.objects.filter(remaining.contains)
+        if objects.isEmpty { return nil }
+        return Edit(property.number, .place(objects, after: run.after.flatMap { anchors[$0] }))
+      }
   }
 
   /// Whether an object leaves a list in which the app no longer has its row. An object with one owner leaves the list of
   /// the earlier one by joining another, which need not be in the same commit.
-  private func leaves(_ key: ImportMapping.Key, _ property: Property, _ relationship: Relationship) -> Bool {
+  func leaves(_ key: ImportMapping.Key, _ property: Property, _ relationship: Relationship) -> Bool {
     let inverse = model.inverse(of: relationship)
-    if inverse.relationship?.isToMany == true { return true }
     // An object that stays without its row can't be without a required owner.
-    guard let row = rowKey(key), existing.contains(row) else { return inverse.isOptional }
+    guard let row = rowKey(key), existing.contains(row) else { return !inverse.requiresObject }
+    if inverse.relationship?.isToMany == true { return true }
     return owned[property.number].map { $0.contains(row) } == false
   }
 
@@ -107,7 +119,12 @@ extension RowChanges {
     var required = lists(of: row).filter { $0.property.requiresMember }
     for property in row.entity.relationships {
       guard let lists = owners[property.number] else { continue }
-      required.append((property, .members(lists[row.key, default: []])))
+      let owners = lists[row.key, default: []]
+      if property.relationship?.isToMany == true {
+        required.append((property, .members(owners)))
+      } else if !row.fields.contains(where: { $0.property.number == property.number }) {
+        required.append((property, .reference(owners.first)))
+      }
     }
     return required
   }

@@ -30,9 +30,9 @@ struct RowChanges {
   var roots: [String: String]
   /// The members of the lists, by property and owner.
   let members: [PropertyNumber: [RowKey: [RowKey]]]
-  /// The owners of members, for lists whose members must have an owner and have no list of their own: by the
-  /// property of the members, and member.
-  let owners: [PropertyNumber: [RowKey: [RowKey]]]
+  /// The other ends of relationships that objects must have when they are inserted, and that the store has at these
+  /// ends only: by the property of the object, and its row.
+  private(set) var owners: [PropertyNumber: [RowKey: [RowKey]]]
   /// The rows that are in the store.
   let existing: Set<RowKey>
   /// The rows with an owner in the lists whose members have one owner each, by the property of the lists.
@@ -80,6 +80,11 @@ struct RowChanges {
       }
     }
     (self.names, self.successors) = (names, successors)
+  }
+
+  /// Adds members that refer to owners which must have members: by the property of the owner, and its row.
+  mutating func addReferrers(_ referrers: [PropertyNumber: [RowKey: [RowKey]]]) {
+    owners.merge(referrers) { known, _ in known }
   }
 
   mutating func reject(_ key: RowKey) { rejected.insert(key) }
@@ -165,8 +170,8 @@ struct RowChanges {
         // Null is the value of a row without one, unless the model has a default.
         if content.isEmpty, row.entity.initialValue(property).isNull || property.relationship != nil { continue }
         edits.append(Edit(property.number, .set(resolved.value)))
-        // The store has such a list at the other end, whose row records it.
-        if owners[property.number] == nil { record.sent[property.name] = sent(resolved.found, property) }
+        // If the store has the relationship at the other end, the row there records it.
+        if record.sent[property.name] != nil { record.sent[property.name] = sent(resolved.found, property) }
       }
       edits += nulls(of: row)
       if separated[row.key] != nil { deferred.insert(row.key) }
@@ -222,8 +227,7 @@ struct RowChanges {
     case unknown
   }
 
-  /// The updates of rows that have an object. A row that refers to a waiting one waits, too. An update has no edits if
-  /// those of other rows have its effect.
+  /// The updates of rows that have an object. A row that refers to a waiting one waits, too.
   /// - Parameters:
   ///   - bases: the revisions that the updates are based on.
   ///   - lost: receives the references that can't be made.
@@ -240,7 +244,6 @@ struct RowChanges {
       let contents = row.fields + lists(of: row)
       var edits = [Edit]()
       var missing = [LostReference]()
-      var isChanged = false
       for (property, content) in contents where !isExcluded(property, key) && !isAssigned(property) {
         let sent = self.known(property, row.entity, known.row)
         guard (sent == nil) == (part == .unknown) else { continue }
@@ -261,17 +264,12 @@ struct RowChanges {
         if isKept { continue }
         let new = self.sent(resolved.found, property)
         guard new != sent, sent != nil || !resolved.found.isEmpty else { continue }
-        if let sent, case .objects(let members) = resolved.value {
-          edits += listEdits(property, from: sent, to: members, mapping)
-        } else {
-          edits.append(Edit(property.number, .set(resolved.value)))
-        }
+        edits.append(Edit(property.number, .set(resolved.value)))
         record.sent[property.name] = new
-        isChanged = true
       }
       if !isPartial, postponed.contains(key) { continue }
       lost += missing
-      guard isChanged else { continue }
+      guard !edits.isEmpty else { continue }
       // The user can still say which property a former name belongs to, if one has no value that was sent.
       if !contents.contains(where: { isUnsent($0.property, record) }) {
         record.sent = record.sent.filter { isName($0.key, of: row.entity) }
