@@ -29,6 +29,21 @@ import Testing
     #expect(app.daemon.stop() == 0)
   }
 
+  /// The tags have their notes in an order, and record them.
+  @Test func keptTagIsNoLongerThatOfOtherRows() throws {
+    let app = try CoreDataApp.notes((Self.notes, Self.notes + #", "ordered": true"#))
+    try app.change("ALTER TABLE Z_2TAGS ADD COLUMN Z_FOK_2NOTES INTEGER; UPDATE Z_2TAGS SET Z_FOK_2NOTES = Z_2NOTES")
+    #expect(try app.counts() == ["imported": 9])
+    try app.change("DELETE FROM Z_2TAGS WHERE Z_3TAGS = 2; DELETE FROM ZIDMTAG WHERE Z_PK = 2")
+    #expect(try app.counts() == ["unchanged": 8, "kept": 1])
+    #expect(try app.members(app.object("IDMNote", "uniqueIdentifier == \"n1\""), "tags", "text") == ["red"])
+    #expect(try app.members(app.object("IDMTag", "text == \"blue\""), "notes", "uniqueIdentifier") == [])
+    let revision = try app.revision()
+    #expect(try app.counts() == ["unchanged": 8, "kept": 1])
+    #expect(try app.revision() == revision)
+    #expect(app.daemon.stop() == 0)
+  }
+
   /// The store has the notes of each tag, and a note must have its only tag when it is inserted.
   @Test(arguments: ["1000", "1"]) func requiredOwnerIsStoredAtTheOtherEnd(batch: String) throws {
     let app = try CoreDataApp.notes((Self.tags, #""inverse": "notes", "optional": false"#))

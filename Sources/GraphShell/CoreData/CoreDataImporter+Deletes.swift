@@ -49,8 +49,9 @@ extension CoreDataImporter {
     shell.model.entity(named: name) ?? shell.model.entities.first { $0.renamed == name }
   }
 
-  /// Removes objects whose rows the app still has from the relationships of objects to be deleted, where the delete rule
-  /// would deny the delete or take them along. The app has removed them before it deleted the row.
+  /// Removes objects whose rows the app still has from the relationships of objects whose rows it has deleted: it has
+  /// removed them before. Lists of which the other end is a to-one are left to the rows of their members, and those of
+  /// objects to be deleted to the delete, unless its rule would deny it or take the members along.
   func detach(_ gone: [DeletedRow]) async throws {
     var parts = [ArraySlice<(key: ImportMapping.Key, change: Change, row: ImportMapping.Row)>]()
     let detached = gone.compactMap(detachment)
@@ -80,7 +81,7 @@ extension CoreDataImporter {
     }
     var edits = [Edit]()
     for property in entity.properties {
-      guard let relationship = property.relationship, relationship.deleteRule != .nullify,
+      guard let relationship = property.relationship, isDetached(relationship),
         let sent = changes.known(property, entity, record), relationship.isToMany || property.isOptional
       else { continue }
       let members = sent.rows.filter { key in
@@ -95,6 +96,11 @@ extension CoreDataImporter {
     }
     if edits.isEmpty { return nil }
     return (row.key, Change(.update, row.id, base: row.base, edits: edits), record)
+  }
+
+  private func isDetached(_ relationship: Relationship) -> Bool {
+    if deletes { return relationship.deleteRule != .nullify }
+    return relationship.isToMany && shell.model.inverse(of: relationship).relationship?.isToMany == true
   }
 
   /// Deletes the objects of rows, members before their owners. An object that others have changed since its row was

@@ -8,9 +8,9 @@ extension CoreDataImporter {
   /// Sends the differences: those from values that were sent before, over changes of others, and then values of
   /// properties that were never sent, unless others have changed them.
   func update(_ differing: [RowKey]) async throws {
-    let rows = (differing + changes.deferred).sorted().filter { key in
+    let rows = try (differing + changes.deferred).sorted().filter { key in
       if !changes.absent.contains(key) { return true }
-      if updates.gone.insert(key).inserted { skipDeleted(key) }
+      if updates.gone.insert(key).inserted { try skipDeleted(key) }
       return false
     }
     for key in rows where updates.bases[key] == nil {
@@ -88,7 +88,7 @@ extension CoreDataImporter {
     var lines = [ImportMapping.Line]()
     for item in items {
       if gone.contains(item.change.id) {
-        skipDeleted(item.key)
+        try skipDeleted(item.key)
         continue
       }
       var row = item.row
@@ -106,8 +106,8 @@ extension CoreDataImporter {
     return gone
   }
 
-  private func skipDeleted(_ key: RowKey) {
-    guard let known = mapping.mapping.rows[changes.mappingKey(key)] else { return }
+  private func skipDeleted(_ key: RowKey) throws {
+    let known = try invariant(mapping.mapping.rows[changes.mappingKey(key)], "an updated row is in the mapping")
     report.skip(
       changes.reportKey(key), known.row.entity, "its object was deleted in the graph since the last import")
   }

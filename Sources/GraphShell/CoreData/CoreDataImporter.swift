@@ -85,9 +85,9 @@ final class CoreDataImporter {
     // Deletes come first, because they release unique keys. Some require the updates: the deny rule, and objects that
     // the app has moved to another owner before it deleted theirs.
     let gone = try deletedRows(absent, present)
+    try await detach(gone)
     if deletes {
       waiting = gone
-      try await detach(gone)
       _ = try await deleteWaiting()
     }
     releasing = Set(differing)

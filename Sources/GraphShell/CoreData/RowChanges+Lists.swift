@@ -104,8 +104,8 @@ extension RowChanges {
       }
   }
 
-  /// Whether an object leaves a list in which the app no longer has its row. An object with one owner leaves the list of
-  /// the earlier one by joining another, which need not be in the same commit.
+  /// Whether an object leaves a list in which the app no longer has its row. An object with one owner leaves the list
+  /// of the earlier one by joining another, which need not be in the same commit.
   func leaves(_ key: ImportMapping.Key, _ property: Property, _ relationship: Relationship) -> Bool {
     let inverse = model.inverse(of: relationship)
     // An object that stays without its row can't be without a required owner.
