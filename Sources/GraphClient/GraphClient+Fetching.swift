@@ -50,11 +50,11 @@ extension GraphClient: GraphReader {
 
   /// The ids of objects, with predicate and order in their text forms.
   public func identifiers<Object: ManagedObject>(
-    of type: Object.Type, where text: String = "", sort: String = "", limit: Int? = nil
+    of type: Object.Type, where text: String = "", sort: String = "", limit: Int? = nil, offset: Int = 0
   ) async throws -> [ObjectID] {
     let entity = try entity(of: type)
     return try await identifiers(
-      of: entity, where: try predicate(text, entity), sort: try order(sort, entity), limit: limit)
+      of: entity, where: try predicate(text, entity), sort: try order(sort, entity), limit: limit, offset: offset)
   }
 
   // MARK: - Rows
@@ -137,10 +137,10 @@ extension GraphClient: GraphReader {
   /// The ids of the objects of a class that satisfy a predicate, in order, without their values.
   public func identifiers<Object: ManagedObject>(
     of type: Object.Type, where predicate: (ObjectPath<Object, ExactlyOne>) -> TypedPredicate,
-    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [], limit: Int? = nil
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [], limit: Int? = nil, offset: Int = 0
   ) async throws -> [ObjectID] {
     let (condition, order) = (GraphPredicate(type, where: predicate), [SortKey](type, by: sort))
-    return try await identifiers(of: try entity(of: type), where: condition, sort: order, limit: limit)
+    return try await identifiers(of: try entity(of: type), where: condition, sort: order, limit: limit, offset: offset)
   }
 
   /// Reads the objects of a class that satisfy a predicate page by page, as the text form does.
@@ -177,16 +177,17 @@ extension GraphClient: GraphReader {
   /// The ids of the objects of a class for which an attribute is true, in order, without their values.
   public func identifiers<Object: ManagedObject, Cardinality: SingleCardinality>(
     of type: Object.Type, where attribute: (ObjectPath<Object, ExactlyOne>) -> TypedExpression<Bool, Cardinality>,
-    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [], limit: Int? = nil
+    sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey] = [], limit: Int? = nil, offset: Int = 0
   ) async throws -> [ObjectID] {
-    try await identifiers(of: type, where: { attribute($0).isTrue }, sort: sort, limit: limit)
+    try await identifiers(of: type, where: { attribute($0).isTrue }, sort: sort, limit: limit, offset: offset)
   }
 
   /// The ids of all objects of a class, or of the first of them, in order, without their values.
   public func identifiers<Object: ManagedObject>(
-    of type: Object.Type, sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey], limit: Int? = nil
+    of type: Object.Type, sort: [(ObjectPath<Object, ExactlyOne>) -> any SortOrderKey], limit: Int? = nil,
+    offset: Int = 0
   ) async throws -> [ObjectID] {
-    try await identifiers(of: type, where: { _ in .always }, sort: sort, limit: limit)
+    try await identifiers(of: type, where: { _ in .always }, sort: sort, limit: limit, offset: offset)
   }
 
   // MARK: - Faults

@@ -26,6 +26,8 @@ import Testing
       let first = try await client.fetch(Project.self, where: "title == \"e\"").first
       #expect(first === all.first, "an object has one instance")
       #expect(try await client.identifiers(of: Project.self, sort: "-title", limit: 2) == all.prefix(2).map(\.id))
+      let second = try await client.identifiers(of: Project.self, sort: [\.title.descending], limit: 1, offset: 1)
+      #expect(second == [all[1].id])
       #expect(try await client.count(of: Project.self, where: "title > \"c\"") == 2)
     }
   }

@@ -36,6 +36,41 @@ import Testing
     _ = try await client.commit([change], policy: .error)
   }
 
+  /// Also through a copy of the iterator.
+  @Test func concurrentReadersReceiveOneSnapshotEach() async throws {
+    try await Self.serve { graph, reader, writer in
+      var iterator = reader.live(Project.self, sort: [\.title]).makeAsyncIterator()
+      #expect(try await iterator.next()?.map(\.title) == [])
+      var copy = iterator
+      let tasks = [
+        Task { try await iterator.next()?.map(\.title) }, Task { try await copy.next()?.map(\.title) },
+        Task { try await iterator.next()?.map(\.title) },
+      ]
+      try await insert(["a"], graph, by: writer)
+      #expect(try await tasks[0].value == ["a"])
+      try await insert(["b"], graph, by: writer)
+      #expect(try await tasks[1].value == ["a", "b"])
+      tasks[2].cancel()
+      #expect(try await tasks[2].value == nil)
+    }
+  }
+
+  /// A task that is cancelled while another one has the turn leaves the loop to it.
+  @Test func cancelledReaderGivesUpItsTurn() async throws {
+    try await Self.serve { graph, reader, writer in
+      var iterator = reader.live(Project.self, sort: [\.title]).makeAsyncIterator()
+      #expect(try await iterator.next()?.count == 0)
+      let first = Task { try await iterator.next()?.count }
+      let second = Task { try await iterator.next()?.count }
+      second.cancel()
+      #expect(try await second.value == nil)
+      try await insert(["a"], graph, by: writer)
+      #expect(try await first.value == 1)
+      try await insert(["b"], graph, by: writer)
+      #expect(try await iterator.next()?.count == 2)
+    }
+  }
+
   @Test func loopReceivesSnapshotForEachChange() async throws {
     try await Self.serve { graph, reader, writer in
       let ids = try await insert(["b", "c"], graph, by: writer)

@@ -34,6 +34,22 @@ import Testing
     #expect(line(try await late.next()) == "first, 5: 2 3")
   }
 
+  @Test func concurrentReadersReceiveOneUpdateEach() async throws {
+    let graph = try LiveGraph()
+    try graph.commit([.set(1, [:])])
+    let controller = try controller(graph)
+    controller.performFetch()
+    var reader = controller.updates.makeAsyncIterator()
+    #expect(line(try await reader.next()) == "first, 1: 1")
+    let first = Task { line(try await reader.next()) }
+    let second = Task { line(try await reader.next()) }
+    for _ in 0..<3 { await Task.yield() }
+    try graph.commit([.set(2, [:])])
+    #expect(try await first.value == "2: 1 2, 1 changes")
+    try graph.commit([.set(3, [:])])
+    #expect(try await second.value == "3: 1 2 3, 1 changes")
+  }
+
   @Test func waitingReaderIsResumed() async throws {
     let graph = try LiveGraph()
     try graph.commit([.set(1, [:])])

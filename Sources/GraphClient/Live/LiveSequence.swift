@@ -32,8 +32,32 @@ public struct LiveSequence<Object: ManagedObject>: AsyncSequence {
 
   public func makeAsyncIterator() -> Iterator { Iterator(start: start) }
 
-  /// Follows the query from its first call of `next` until it is released.
+  /// Follows the query from its first call of `next` until it is released. Several tasks that call it at once receive
+  /// one snapshot each, in the order of their calls; the cancellation of one of them ends the loop for all.
   public struct Iterator: AsyncIteratorProtocol {
+    private let reader: Reader
+
+    init(start: @escaping () throws -> Running) { reader = Reader(start: start) }
+
+    /// The newest snapshot that the reader has not received; waits for the next one.
+    /// - Returns: nil if the task is cancelled.
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws -> LiveSnapshot<Object>? {
+      guard await reader.turns.begin(isolation: actor) else { return nil }
+      defer { reader.turns.end() }
+      do {
+        return try await reader.next(isolation: actor)
+      } catch {
+        // A cancellation may also have closed the client, which then refuses the query.
+        if Task.isCancelled { return nil }
+        throw error
+      }
+    }
+  }
+
+  /// The state of an iterator, which its copies share.
+  private final class Reader {
     private enum State {
       case idle(start: () throws -> Running)
       case running(Running)
@@ -41,26 +65,11 @@ public struct LiveSequence<Object: ManagedObject>: AsyncSequence {
     }
 
     private var state: State
+    let turns = ReaderTurns()
 
     init(start: @escaping () throws -> Running) { state = .idle(start: start) }
 
-    /// The newest snapshot that the reader has not received; waits for the next one.
-    /// - Returns: nil if the task is cancelled.
-    public mutating func next(
-      isolation actor: isolated (any Actor)? = #isolation
-    ) async throws -> LiveSnapshot<Object>? {
-      do {
-        return try await nextSnapshot(isolation: actor)
-      } catch {
-        // A cancellation may also have closed the client, which then refuses the query.
-        if Task.isCancelled { return nil }
-        throw error
-      }
-    }
-
-    private mutating func nextSnapshot(
-      isolation actor: isolated (any Actor)?
-    ) async throws -> LiveSnapshot<Object>? {
+    func next(isolation actor: isolated (any Actor)?) async throws -> LiveSnapshot<Object>? {
       var running: Running
       switch state {
       case .idle(let start): running = try start()

@@ -20,7 +20,8 @@ public struct ResultsUpdates: AsyncSequence {
 
   let controller: ResultsController
 
-  /// A reader of the updates; it does not keep the controller alive.
+  /// A reader of the updates; it does not keep the controller alive. Several tasks that call it at once receive one
+  /// update each, in the order of their calls.
   public struct Iterator: AsyncIteratorProtocol {
     private let reader: ResultsReader
 
@@ -36,6 +37,8 @@ public struct ResultsUpdates: AsyncSequence {
     package mutating func next(
       isolation actor: isolated (any Actor)? = #isolation, when isReady: () -> Bool
     ) async throws(Refusal) -> ResultsUpdate? {
+      guard await reader.turns.begin(isolation: actor) else { return nil }
+      defer { reader.turns.end() }
       while true {
         if isReady(), let update = reader.nextUpdate() { return update }
         if let refusal = reader.failure { throw refusal }
@@ -54,6 +57,8 @@ public struct ResultsUpdates: AsyncSequence {
 /// The pending update of one reader. The controller fills it and the reader empties it, both on one actor.
 final class ResultsReader {
   let wake = WakeSign()
+  /// The turns of the tasks that wait for an update.
+  let turns = ReaderTurns()
   /// The last result that the reader received; nil before the first.
   private var base: ResultsSnapshot?
   private var newest: ResultsSnapshot?
