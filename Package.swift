@@ -158,7 +158,9 @@ let package = Package(
     .target(name: "StickiesModel", dependencies: ["GraphModel", "GraphWire", "GraphReplica"]),
     .target(
       name: "StickiesKit",
-      dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient", "StickiesModel"]),
+      dependencies: [
+        "GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphClient", "StickiesModel", log,
+      ]),
     // Notes as files and in files of other programs; it knows no graph.
     .target(name: "StickiesFiles", dependencies: ["GraphModel"]),
     // The event loop of a terminal program, for any program: it knows cells and keys, and nothing of a graph.

@@ -228,7 +228,7 @@ extension GraphClient: GraphReader {
   /// Waits for a load of the context; all loads of the same turn of the actor are sent together. The server stops
   /// reading for a load when the tasks of all callers that wait for it are cancelled.
   /// - Throws: `Refusal`, `unavailable` when there is no connection; `CancellationError` if the task is cancelled.
-  public func fill(_ load: LoadID) async throws {
+  package func fill(_ load: LoadID) async throws {
     guard state != .closed else { throw Refusal(.unavailable, "the connection is closed") }
     try await wait(for: load)
   }

@@ -346,17 +346,17 @@ public struct ObjectsDidChange: Sendable {
   /// The ids that the server has assigned to objects which a replica had made without it, by their earlier ids.
   public var identified = [ObjectID: ObjectID]()
   /// The live queries whose results changed.
-  public var queries = Set<QueryID>()
+  package var queries = Set<QueryID>()
   /// The queries among them that were reloaded: the lists of objects do not describe their membership.
-  public var loaded = Set<QueryID>()
+  package var loaded = Set<QueryID>()
   /// Live queries with loads of their relationships that have ended; listed for sources that wait for them.
   package var prefetched = Set<QueryID>()
   /// Why such a load failed.
   package var failedPrefetches = [QueryID: Refusal]()
   /// Live queries that the server refused or stopped following; their results are removed.
-  public var refused = [QueryID: Refusal]()
+  package var refused = [QueryID: Refusal]()
   /// The row changes of the windows among `queries`.
-  public var windows = [QueryID: WindowDifference]()
+  package var windows = [QueryID: WindowDifference]()
 
   /// Whether the property may have changed: it was updated, or the object was reloaded or deleted.
   public func touches(_ id: ObjectID, _ property: PropertyNumber) -> Bool {

@@ -3,13 +3,13 @@ import GraphModel
 import GraphWire
 
 /// A live query of this replica, independent of the server's number for it.
-public typealias QueryID = UInt64
+package typealias QueryID = UInt64
 
 /// A request of this replica's owner; unlike the request numbers on the wire it is unique across reconnects.
 package typealias RequestID = UInt64
 
 /// A load of a context; `.filled` names it when it has ended.
-public typealias LoadID = UInt64
+package typealias LoadID = UInt64
 
 /// An input of the replica, from the network or from its owner.
 package enum ReplicaEvent: Sendable {

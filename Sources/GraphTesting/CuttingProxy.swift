@@ -6,7 +6,7 @@ import Synchronization
 /// A proxy between clients and a daemon that cuts the connection once, after a given number of frames or instead of
 /// forwarding a fetch.
 ///
-/// It records fetches, so that a test can count them, and can refuse live queries in the server's place. It runs on a
+/// It records fetches, so that a test can count them, and the kinds of all messages, and can refuse live queries in the server's place. It runs on a
 /// thread of its own, so that waiting callers cannot starve it.
 public final class CuttingProxy: Sendable {
   /// The address of the proxy.
@@ -17,6 +17,7 @@ public final class CuttingProxy: Sendable {
     var wasCut = false
     var isStopping = false
     var fetches = [Fetch]()
+    var messages = [String]()
     var refusals = [EntityNumber: Refusal]()
     /// The entity at whose next fetch the connection is cut.
     var fetchToCut: EntityNumber?
@@ -68,6 +69,14 @@ public final class CuttingProxy: Sendable {
     state.withLock { state in
       defer { state.fetches = [] }
       return state.fetches
+    }
+  }
+
+  /// The kinds of the messages since the last call, in order: `> commit` to the daemon, `< committed` from it.
+  public func takeMessages() -> [String] {
+    state.withLock { state in
+      defer { state.messages = [] }
+      return state.messages
     }
   }
 
@@ -125,6 +134,7 @@ public final class CuttingProxy: Sendable {
     if bytes.isEmpty { return false }
     pair[keyPath: decoder].append(bytes)
     while let body = try? pair[keyPath: decoder].next() {
+      record(body, isToServer: source == \.client)
       switch source == \.client ? decision(on: body) : .forward {
       case .forward: break
       case .cut: return false
@@ -144,6 +154,14 @@ public final class CuttingProxy: Sendable {
       if isCut { return false }
     }
     return true
+  }
+
+  private func record(_ body: ArraySlice<UInt8>, isToServer: Bool) {
+    var reader = BinaryReader(body)
+    let message: Any? = isToServer ? try? ToServer(from: &reader).body : try? ToClient(from: &reader).body
+    // The case of the message, without what it carries.
+    let kind = message.map { Mirror(reflecting: $0).children.first?.label ?? "\($0)" } ?? "unreadable"
+    state.withLock { $0.messages.append("\(isToServer ? ">" : "<") \(kind)") }
   }
 
   private func decision(on body: ArraySlice<UInt8>) -> Decision {

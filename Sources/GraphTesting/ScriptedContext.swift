@@ -24,6 +24,9 @@ public final class ScriptedContext: ContextOwner {
     contextHasWork()
   }
 
+  /// Follows all objects of an entity, without a controller.
+  public func follow(_ entity: Entity) { _ = context.follow(entity: entity) }
+
   /// Delivers a message of the server.
   /// - Parameter request: the request that it answers; 0 for none.
   public func receive(_ body: ToClient.Body, answering request: UInt64 = 0) {

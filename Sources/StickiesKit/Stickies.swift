@@ -2,20 +2,23 @@ import GraphClient
 import GraphModel
 import GraphReplica
 import GraphWire
+import Logging
 import StickiesModel
 
 extension Stickies {
   /// Connects to the daemon at `address`, by default the user's own.
+  /// - Parameter logger: receives the events of the connection; nil for none.
   /// - Throws: `ConnectFailure` if no daemon answers, `SecurityFailure` if it can't be trusted, `Refusal` if it refuses
   ///   this client.
   public static func connect(
     to address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true,
-    security: TransportSecurity = TransportSecurity(), actor: isolated any Actor = #isolation
+    security: TransportSecurity = TransportSecurity(), logger: Logger? = nil, actor: isolated any Actor = #isolation
   ) async throws -> GraphClient {
     return try await attempt(address) { address, actor in
-      try await GraphClient.connect(
-        to: address, model: StickiesModel.model, classes: StickiesModel.classes,
-        options: options(author, program, reconnects, security, address), actor: actor)
+      var options = options(author, program, reconnects, security, address)
+      if let logger { options.logger = logger }
+      return try await GraphClient.connect(
+        to: address, model: StickiesModel.model, classes: StickiesModel.classes, options: options, actor: actor)
     }
   }
 
@@ -27,11 +30,11 @@ extension Stickies {
   @discardableResult
   public static func withClient<Result>(
     to address: ServerAddress? = nil, author: String? = nil, program: String = "stickies", reconnects: Bool = true,
-    security: TransportSecurity = TransportSecurity(), actor: isolated any Actor = #isolation,
+    security: TransportSecurity = TransportSecurity(), logger: Logger? = nil, actor: isolated any Actor = #isolation,
     _ body: nonisolated(nonsending) (GraphClient) async throws -> Result
   ) async throws -> Result {
     try await connect(
-      to: address, author: author, program: program, reconnects: reconnects, security: security
+      to: address, author: author, program: program, reconnects: reconnects, security: security, logger: logger
     ).closeAfter(body)
   }
 

@@ -8,7 +8,7 @@ import GraphReplica
 /// context receive.
 public final class LiveQueryHandle {
   /// The query's number in `ObjectsDidChange` and in the calls of the context.
-  public let id: QueryID
+  package let id: QueryID
   private let client: GraphClient
   private var isOpen = true
 

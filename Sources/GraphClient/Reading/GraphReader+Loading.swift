@@ -11,20 +11,20 @@ extension GraphReader {
   /// afterwards.
   /// - Throws: `Refusal`, `unavailable` when there is no connection.
   public func load(_ object: ManagedObject) async throws {
-    if object.isFault { try await fill(context.load([object], bringsOthers: true)) }
+    if object.isFault { try await context.wait(for: context.load([object], bringsOthers: true)) }
   }
 
   /// Fills the faults among some objects.
   /// - Throws: `Refusal`, `unavailable` when there is no connection.
   public func load(_ objects: [ManagedObject]) async throws {
-    if objects.contains(where: \.isFault) { try await fill(context.load(objects)) }
+    if objects.contains(where: \.isFault) { try await context.wait(for: context.load(objects)) }
   }
 
   /// Loads the objects that relationships lead to. Each step of a path takes a request for each thousand objects that
   /// it starts from or leads to. The loaded objects are kept as long as one of `objects` is held.
   /// - Throws: `Refusal`, `unavailable` when there is no connection.
   public func load(_ tree: RelationshipTree, of objects: [ManagedObject]) async throws {
-    if !tree.isEmpty, !objects.isEmpty { try await fill(context.load(tree, of: objects)) }
+    if !tree.isEmpty, !objects.isEmpty { try await context.wait(for: context.load(tree, of: objects)) }
   }
 
   /// Loads along paths that the compiler checks: `load([\.board.owner, \.tags], of: notes)`.
@@ -45,7 +45,7 @@ extension GraphReader {
   public func load<Object: ManagedObject, Destination: ManagedObject>(
     _ path: (ObjectPath<Object, ToOneLoad>) -> ObjectPath<Destination, ToOneLoad>, of object: Object
   ) async throws -> Destination? {
-    if let load = context.load(RelationshipTree(Object.self, path), of: object) { try await fill(load) }
+    if let load = context.load(RelationshipTree(Object.self, path), of: object) { try await context.wait(for: load) }
     return context.object(at: path, from: object)
   }
 
@@ -55,7 +55,7 @@ extension GraphReader {
   public func load<Object: ManagedObject, Destination: ManagedObject>(
     _ path: (ObjectPath<Object, ToOneLoad>) -> ToManyPath<Destination, ToOneLoad>, of object: Object
   ) async throws -> [Destination] {
-    if let load = context.load(RelationshipTree(Object.self, path), of: object) { try await fill(load) }
+    if let load = context.load(RelationshipTree(Object.self, path), of: object) { try await context.wait(for: load) }
     return context.objects(at: path, from: object)
   }
 }

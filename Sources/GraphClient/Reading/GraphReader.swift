@@ -16,11 +16,6 @@ public protocol GraphReader: AnyObject {
 
   /// The answer of any fetch, read at the reader's state.
   func stream(_ fetch: Fetch) -> ReplyStream
-
-  /// Waits for a load of the context; all loads of the same turn of the actor are sent together. The server stops
-  /// reading for a load when the tasks of all callers that wait for it are cancelled.
-  /// - Throws: `Refusal`, `unavailable` when there is no connection; `CancellationError` if the task is cancelled.
-  func fill(_ load: LoadID) async throws
 }
 
 extension GraphReader {

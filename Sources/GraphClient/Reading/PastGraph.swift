@@ -48,7 +48,7 @@ public final class PastGraph: GraphReader, ContextOwner, LoadOwner {
   /// Waits for a load of the context; all loads of the same turn of the actor are sent together. The server stops
   /// reading for a load when the tasks of all callers that wait for it are cancelled.
   /// - Throws: `Refusal`; `CancellationError` if the task is cancelled.
-  public func fill(_ load: LoadID) async throws {
+  package func fill(_ load: LoadID) async throws {
     guard client.state != .closed else { throw Refusal(.unavailable, "the connection is closed") }
     try await wait(for: load)
   }

@@ -22,7 +22,7 @@ public final class LiveQuerySource: ResultsSource {
   /// The context that contains the objects.
   public let context: ObjectContext
   /// The live query; nil unless the source is running: before `start`, after `stop` and after a failure.
-  public private(set) var query: QueryID?
+  package private(set) var query: QueryID?
 
   private var request: ResultsRequest
   private var receive: ((ResultsEvent) -> Void)?

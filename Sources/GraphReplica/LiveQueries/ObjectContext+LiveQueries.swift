@@ -12,7 +12,7 @@ extension ObjectContext {
   ///   - prefetch: relationships to load with its objects, and with those that join it later.
   ///   - most: the query is refused, with `limit`, if its first or a reloaded result has more objects; the rest of
   ///     them is not awaited. Nil for any number.
-  public func follow(
+  package func follow(
     entity: Entity, predicate: GraphPredicate = .always, prefetch: RelationshipTree = .none, atMost most: Int? = nil
   ) -> QueryID {
     if let parent { return parent.follow(entity: entity, predicate: predicate, prefetch: prefetch, atMost: most) }
@@ -28,7 +28,7 @@ extension ObjectContext {
   ///   - offset: the number of rows to skip.
   ///   - limit: the maximum number of rows, from 1 to 1,000.
   ///   - prefetch: relationships to load with its objects, and with those that join it later.
-  public func follow(
+  package func follow(
     entity: Entity, predicate: GraphPredicate = .always, sort: [SortKey], offset: Int = 0, limit: Int,
     prefetch: RelationshipTree = .none
   ) -> QueryID {
@@ -57,7 +57,7 @@ extension ObjectContext {
   }
 
   /// Ends a live query. Its objects live as long as the program holds them, without further updates from this query.
-  public func unfollow(_ query: QueryID) {
+  package func unfollow(_ query: QueryID) {
     if let parent { return parent.unfollow(query) }
     let unchecked = loads.uncheckedObjects(of: query)
     results[query] = nil
@@ -71,7 +71,7 @@ extension ObjectContext {
   /// Moves a window to another part of its query. The old rows stay visible until the new ones arrive; then observers
   /// receive the difference. Of several moves in a row the last one counts.
   /// - Parameter limit: nil leaves it as it is.
-  public func moveWindow(of query: QueryID, offset: Int, limit: Int? = nil) {
+  package func moveWindow(of query: QueryID, offset: Int, limit: Int? = nil) {
     if let parent { return parent.moveWindow(of: query, offset: offset, limit: limit) }
     // The server may have refused the query.
     guard let window = replica.queries[query]?.subscribe.window else { return }
@@ -85,7 +85,7 @@ extension ObjectContext {
   // MARK: - Results
 
   /// The current objects of a live query, in the given order.
-  public func result(of query: QueryID, sort: [SortKey] = []) -> [ManagedObject] {
+  package func result(of query: QueryID, sort: [SortKey] = []) -> [ManagedObject] {
     if let parent { return parent.result(of: query, sort: sort).compactMap { fault($0.id) } }
     let result = results[query, default: [:]]
     return SortOrder(sort, model: model).sorted(result.values.compactMap(\.stored), in: StoredImages(context: self))
@@ -93,20 +93,20 @@ extension ObjectContext {
   }
 
   /// The current objects of a live query, in the given order.
-  public func result<Object: ManagedObject>(
+  package func result<Object: ManagedObject>(
     of query: QueryID, as type: Object.Type, sort: [(ObjectPath<Object, ExactlyOne>) -> TypedSortKey] = []
   ) -> [Object] {
     result(of: query, sort: [SortKey](type, sort)).compactMap { $0 as? Object }
   }
 
   /// An object of a live query; nil if it is not in the result. An object whose deletion here is not saved is in it.
-  public func object(_ id: ObjectID, in query: QueryID) -> ManagedObject? {
+  package func object(_ id: ObjectID, in query: QueryID) -> ManagedObject? {
     if let parent { return parent.object(id, in: query).flatMap { fault($0.id) } }
     return results[query]?[id].map { instance(of: $0) }
   }
 
   /// The visible rows of a window; nil for a query without one.
-  public func window(of query: QueryID) -> QueryWindow? {
+  package func window(of query: QueryID) -> QueryWindow? {
     if let parent {
       guard var window = parent.window(of: query) else { return nil }
       window.objects = window.objects.compactMap { fault($0.id) }
@@ -120,7 +120,7 @@ extension ObjectContext {
   }
 
   /// The place of a window, and its query's number of rows before limit and offset. Nil for a query without one.
-  public func windowPlace(of query: QueryID) -> (offset: Int, limit: Int, total: Int)? {
+  package func windowPlace(of query: QueryID) -> (offset: Int, limit: Int, total: Int)? {
     if let parent { return parent.windowPlace(of: query) }
     return windows[query].map { ($0.offset, $0.limit, $0.total) }
   }
@@ -128,26 +128,26 @@ extension ObjectContext {
   // MARK: - The server's state
 
   /// The objects of a live query as the server has them, by id.
-  public func storedResult(of query: QueryID) -> [ObjectID: ObjectImage] {
+  package func storedResult(of query: QueryID) -> [ObjectID: ObjectImage] {
     if let parent { return parent.storedResult(of: query) }
     return results[query, default: [:]].compactMapValues(\.stored)
   }
 
   /// The ids of a window's rows as the server has them, in order.
-  public func storedWindow(of query: QueryID) -> [ObjectID] {
+  package func storedWindow(of query: QueryID) -> [ObjectID] {
     if let parent { return parent.storedWindow(of: query) }
     return windows[query, default: WindowState()].rows
   }
 
   /// An object of a live query as the server has it; nil if it is not in the result.
-  public func storedImage(_ id: ObjectID, in query: QueryID) -> ObjectImage? {
+  package func storedImage(_ id: ObjectID, in query: QueryID) -> ObjectImage? {
     if let parent { return parent.storedImage(id, in: query) }
     return results[query]?[id]?.stored
   }
 
   /// Whether the first result of a live query has arrived. A query that is reloading after a reset counts as not
   /// loaded.
-  public func isLoaded(_ query: QueryID) -> Bool {
+  package func isLoaded(_ query: QueryID) -> Bool {
     if let parent { return parent.isLoaded(query) }
     return replica.queries[query].map(\.isLoaded) == true
   }

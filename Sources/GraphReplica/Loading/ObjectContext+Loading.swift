@@ -150,7 +150,7 @@ extension ObjectContext {
   }
 
   /// Waits for a load.
-  nonisolated(nonsending) func wait(for load: LoadID) async throws {
+  package nonisolated(nonsending) func wait(for load: LoadID) async throws {
     guard let owner else { throw Refusal(.unavailable, "the context has no connection to load by") }
     try await owner.fill(load)
   }
@@ -191,7 +191,7 @@ extension ObjectContext {
   /// Fills faults; other objects are ignored. The owner sends all loads of a turn together.
   /// - Parameter bringsOthers: fill up the request with other faults of the same kind that the program holds.
   /// - Returns: the load that `.filled` names when it has ended.
-  public func load(_ objects: [ManagedObject], bringsOthers: Bool = false) -> LoadID {
+  package func load(_ objects: [ManagedObject], bringsOthers: Bool = false) -> LoadID {
     if let parent { return parent.load(objects, bringsOthers: bringsOthers) }
     return start(loads.load(faults: objects.map { localState(of: $0) }.filter(\.isFault), bringsOthers: bringsOthers))
   }
@@ -201,7 +201,7 @@ extension ObjectContext {
   ///   - reloadsHeld: also reload objects that the context holds, unless a live query keeps them current; otherwise
   ///     only missing objects are read.
   /// - Returns: the load that `.filled` names when it has ended.
-  public func load(_ tree: RelationshipTree, of objects: [ManagedObject], reloadsHeld: Bool = true) -> LoadID {
+  package func load(_ tree: RelationshipTree, of objects: [ManagedObject], reloadsHeld: Bool = true) -> LoadID {
     if let parent { return parent.load(tree, of: objects, reloadsHeld: reloadsHeld) }
     return start(loads.load(tree, of: objects.map { localState(of: $0) }, owners: objects, reloadsHeld: reloadsHeld))
   }
@@ -214,7 +214,7 @@ extension ObjectContext {
   /// Loads the missing objects along relationships, from one object and from the objects that arrived with it. A load
   /// takes up to a thousand objects, so that iterating over a list causes one for each thousand.
   /// - Returns: the load that `.filled` names, which may be in progress already; nil if nothing is missing.
-  public func load(_ tree: RelationshipTree, of object: ManagedObject) -> LoadID? {
+  package func load(_ tree: RelationshipTree, of object: ManagedObject) -> LoadID? {
     if let parent { return parent.load(tree, of: object) }
     let first = localState(of: object)
     guard isMissing(tree, of: first) else { return nil }
@@ -255,7 +255,7 @@ extension ObjectContext {
   }
 
   /// Makes actions of the loads since the last event; the owner calls it before `takeActions`.
-  public func sendLoads() {
+  package func sendLoads() {
     if let parent { return parent.sendLoads() }
     // The owner of a context of the past takes its fetches.
     if revision != nil { return }
@@ -263,7 +263,7 @@ extension ObjectContext {
   }
 
   /// The load that prefetches for a query's first result, or why it failed.
-  public func prefetch(of query: QueryID) -> (load: LoadID?, failure: Refusal?) {
+  package func prefetch(of query: QueryID) -> (load: LoadID?, failure: Refusal?) {
     if let parent { return parent.prefetch(of: query) }
     guard let prefetch = loads.prefetch(of: query) else { return (nil, nil) }
     return prefetch

@@ -74,6 +74,9 @@ final class ServedPeople {
     connection.receive(.advance(revision: revision, fingerprint: UInt64(revision)))
   }
 
+  /// Follows all people without a controller.
+  func follow() { connection.follow(entity) }
+
   /// Commits another client's change of one person's score.
   func commit(_ number: Int) {
     let index = number * 7_919 % images.count

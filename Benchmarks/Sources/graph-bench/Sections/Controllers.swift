@@ -96,7 +96,7 @@ extension Bench {
       if controlled {
         controller.performFetch()
       } else {
-        _ = people.context.follow(entity: people.entity)
+        people.follow()
       }
     }
     let times = (1...Self.resultCommits).map { number in timed { people.commit(number) } }
