@@ -6,8 +6,8 @@ import Synchronization
 /// A proxy between clients and a daemon that cuts the connection once, after a given number of frames or instead of
 /// forwarding a fetch.
 ///
-/// It records fetches, so that a test can count them, and the kinds of all messages, and can refuse live queries in the server's place. It runs on a
-/// thread of its own, so that waiting callers cannot starve it.
+/// It records fetches, so that a test can count them, and the kinds of all messages. It can refuse live queries in the
+/// server's place. It runs on a thread of its own, so that waiting callers cannot starve it.
 public final class CuttingProxy: Sendable {
   /// The address of the proxy.
   public let address: ServerAddress
@@ -158,10 +158,14 @@ public final class CuttingProxy: Sendable {
 
   private func record(_ body: ArraySlice<UInt8>, isToServer: Bool) {
     var reader = BinaryReader(body)
-    let message: Any? = isToServer ? try? ToServer(from: &reader).body : try? ToClient(from: &reader).body
-    // The case of the message, without what it carries.
-    let kind = message.map { Mirror(reflecting: $0).children.first?.label ?? "\($0)" } ?? "unreadable"
-    state.withLock { $0.messages.append("\(isToServer ? ">" : "<") \(kind)") }
+    do {
+      let message: Any = isToServer ? try ToServer(from: &reader).body : try ToClient(from: &reader).body
+      // The case of the message, without what it carries.
+      let kind = if let name = Mirror(reflecting: message).children.first?.label { name } else { "\(message)" }
+      state.withLock { $0.messages.append("\(isToServer ? ">" : "<") \(kind)") }
+    } catch {
+      state.withLock { $0.messages.append("unreadable: \(error)") }
+    }
   }
 
   private func decision(on body: ArraySlice<UInt8>) -> Decision {

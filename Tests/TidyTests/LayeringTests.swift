@@ -93,6 +93,7 @@ import Testing
     "GraphEmbedded": ["Logging"],
     "GraphOffline": ["Logging"],
     "CommandLineIO": ["Logging"],
+    "StickiesKit": ["Logging"],
     "GraphShell": ["ArgumentParser"],
     "stickiesd": [
       "ArgumentParser", "Configuration", "Crypto", "Logging", "ServiceLifecycle", "UnixSignals",

@@ -1,7 +1,7 @@
 // Tests: ResultsUpdatesTests.swift, LiveSequenceTests.swift
 
-/// The turns of tasks that read from one place. Each task reads alone; the others wait, in the order of their calls. All
-/// of them belong to one actor.
+/// The turns of tasks that read from one place. Each task reads alone; the others wait, in the order of their calls.
+/// All of them belong to one actor.
 package final class ReaderTurns {
   private var isTaken = false
   /// The tasks that wait, the first one first. A sign hands the turn over.
