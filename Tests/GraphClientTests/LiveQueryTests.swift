@@ -118,6 +118,24 @@ import Testing
     }
   }
 
+  @Test func changeSaysWhatItMeansForAHandle() async throws {
+    try await ServedGraph.serve { graph in
+      let client = try await graph.connect()
+      let window = try await client.subscribe(to: Project.self, sort: [\.title], limit: 2)
+      let others = try await client.subscribe(to: Project.self, where: { $0.year == 1 })
+      let (changes, sink) = AsyncStream.makeStream(of: ObjectsDidChange.self)
+      let token = client.context.observe { sink.yield($0) }
+      _ = try await client.commit([graph.insertion("a")], policy: .error)
+      var following = changes.makeAsyncIterator()
+      let change = try #require(await following.next())
+      #expect(change.affects(window) && !change.affects(others))
+      #expect(change.difference(of: window)?.total == 1 && change.difference(of: others) == nil)
+      #expect(!change.isReload(of: window) && change.refusal(of: window) == nil)
+      withExtendedLifetime(token) {}
+      await client.close()
+    }
+  }
+
   @Test func cancelledTaskFollowsNothing() async throws {
     try await ServedGraph.serve { graph in
       let client = try await graph.connect()

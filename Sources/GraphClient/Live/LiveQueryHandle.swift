@@ -4,8 +4,8 @@ import GraphReplica
 
 /// A live query of a client's context, for callers that read the result from the context themselves.
 ///
-/// The query ends with `close`, or when the handle is released. `id` names it in the changes that observers of the
-/// context receive.
+/// The query ends with `close`, or when the handle is released. The changes that observers of the context receive say
+/// what has happened to it.
 public final class LiveQueryHandle {
   /// The query's number in `ObjectsDidChange` and in the calls of the context.
   package let id: QueryID
@@ -45,4 +45,19 @@ public final class LiveQueryHandle {
   public func moveWindow(offset: Int, limit: Int? = nil) {
     client.moveWindow(of: id, offset: offset, limit: limit)
   }
+}
+
+/// The effects of a change on a live query of this client.
+extension ObjectsDidChange {
+  /// Whether the result of the query has changed.
+  public func affects(_ query: LiveQueryHandle) -> Bool { queries.contains(query.id) }
+
+  /// Whether the result was loaded again: the lists of objects do not describe its membership.
+  public func isReload(of query: LiveQueryHandle) -> Bool { loaded.contains(query.id) }
+
+  /// The row changes of a window; nil if there are none.
+  public func difference(of query: LiveQueryHandle) -> WindowDifference? { windows[query.id] }
+
+  /// Why the server has refused the query or stopped following it; nil if it has not. Its result is removed.
+  public func refusal(of query: LiveQueryHandle) -> Refusal? { refused[query.id] }
 }

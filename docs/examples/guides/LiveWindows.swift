@@ -29,7 +29,7 @@ func liveWindows(at server: ServerAddress) async throws {
 
   // A list on the screen needs one difference for each move and for each commit that touches the window.
   let (differences, sink) = AsyncStream.makeStream(of: WindowDifference.self)
-  let token = context.observe { change in if let difference = change.windows[list.id] { sink.yield(difference) } }
+  let token = context.observe { change in if let difference = change.difference(of: list) { sink.yield(difference) } }
   var following = differences.makeAsyncIterator()
 
   list.moveWindow(offset: 60)
