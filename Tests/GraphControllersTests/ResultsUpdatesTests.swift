@@ -8,6 +8,15 @@ import Testing
     ResultsController(try graph.request(), in: graph.context)
   }
 
+  /// A graph with one object, and a running controller.
+  private func oneObject() throws -> (graph: LiveGraph, controller: ResultsController) {
+    let graph = try LiveGraph()
+    try graph.commit([.set(1, [:])])
+    let controller = try controller(graph)
+    controller.performFetch()
+    return (graph, controller)
+  }
+
   private func line(_ update: ResultsUpdate?) -> String {
     guard let update else { return "end" }
     let ids = update.snapshot.map { "\($0.key.low)" }.joined(separator: " ")
@@ -35,10 +44,7 @@ import Testing
   }
 
   @Test func concurrentReadersReceiveOneUpdateEach() async throws {
-    let graph = try LiveGraph()
-    try graph.commit([.set(1, [:])])
-    let controller = try controller(graph)
-    controller.performFetch()
+    let (graph, controller) = try oneObject()
     var reader = controller.updates.makeAsyncIterator()
     #expect(line(try await reader.next()) == "first, 1: 1")
     let first = Task { line(try await reader.next()) }
@@ -51,10 +57,7 @@ import Testing
   }
 
   @Test func waitingReaderIsResumed() async throws {
-    let graph = try LiveGraph()
-    try graph.commit([.set(1, [:])])
-    let controller = try controller(graph)
-    controller.performFetch()
+    let (graph, controller) = try oneObject()
     var reader = controller.updates.makeAsyncIterator()
     #expect(line(try await reader.next()) == "first, 1: 1")
     Task { @MainActor in try graph.commit([.set(2, [:])]) }
