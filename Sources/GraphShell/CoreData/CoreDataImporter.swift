@@ -6,8 +6,8 @@ import GraphWire
 
 /// Imports a Core Data store: deletes, then new rows as inserts, then differences as updates, in commits of many rows.
 ///
-/// The mapping records each commit after its answer, and the inserts of a commit before it: a row is never inserted
-/// twice, however an import ends. Updates can be sent twice without harm. A row that the daemon refuses is reported,
+/// The mapping records each commit before it is sent, and after its answer: a row is never inserted twice, however an
+/// import ends, and no commit of an import counts as that of another client. A row that the daemon refuses is reported,
 /// and the others of its commit are sent again without it.
 @MainActor
 final class CoreDataImporter {
