@@ -44,6 +44,58 @@ import Testing
     }
   }
 
+  /// The object matches `If-Match` before the first request only.
+  @Test func repeatedChangeWithATagGetsTheFirstOutcome() async throws {
+    try await ServedHTTP.serve { (served) async throws in
+      let id = try await served.insertProject()
+      let target = "/v1/objects/Project/\(id)"
+      let change = ["If-Match: \"1\"", "Idempotency-Key: c"]
+      for _ in 1...2 {
+        let answer = try await served.patch(target, #"{"year":1}"#, change)
+        #expect(answer.status == 200 && answer.fields["etag"] == "\"2\"", "\(answer)")
+      }
+      _ = try await served.patch(target, #"{"year":2}"#)
+      #expect(try await served.patch(target, #"{"year":1}"#, change).json["year"] == .integer(2))
+      #expect(try await served.get("/v1/history").json.arrayValue?.count == 3)
+      // The key of a request that was refused made no commit.
+      let stale = ["If-Match: \"1\"", "Idempotency-Key: s"]
+      for _ in 1...2 { #expect(try await served.patch(target, #"{"year":3}"#, stale).status == 412) }
+      for _ in 1...2 { #expect(try await served.send("DELETE", target, stale).status == 412) }
+    }
+  }
+
+  @Test(arguments: [[], ["If-Match: \"1\""]])
+  func repeatedDeletionGetsTheFirstOutcome(tag: [String]) async throws {
+    try await ServedHTTP.serve { (served) async throws in
+      let id = try await served.insertProject()
+      let target = "/v1/objects/Project/\(id)"
+      for _ in 1...2 {
+        let answer = try await served.send("DELETE", target, tag + ["Idempotency-Key: d"])
+        #expect(answer.status == 200 && answer.json["revision"] == .integer(2), "\(answer)")
+      }
+      #expect(try await served.send("DELETE", target, tag + ["Idempotency-Key: e"]).status == (tag.isEmpty ? 404 : 412))
+      // A change of an object that is gone, repeated or not, finds none.
+      #expect(try await served.patch(target, #"{"year":1}"#, ["Idempotency-Key: f"]).status == 404)
+    }
+  }
+
+  @Test func repeatedTransactionWithAConditionGetsTheFirstOutcome() async throws {
+    try await ServedHTTP.serve { (served) async throws in
+      let person = try await served.post("/v1/objects/Person", #"{"name":"p","bio":"hello world"}"#)
+      let id = try #require(person.json["id"]?.stringValue)
+      let body = """
+        {"changes":[{"kind":"update","entity":"Person","id":"\(id)","values":{"bio":"hello"},"ifRevision":1}]}
+        """
+      for _ in 1...2 {
+        let answer = try await served.post("/v1/commits", body, ["Idempotency-Key: t"])
+        #expect(answer.status == 201 && answer.json["revision"] == .integer(2), "\(answer)")
+      }
+      _ = try await served.send("DELETE", "/v1/objects/Person/\(id)")
+      let answer = try await served.post("/v1/commits", body, ["Idempotency-Key: t"])
+      #expect(answer.status == 201 && answer.json["revision"] == .integer(2), "\(answer)")
+    }
+  }
+
   @Test func staleTagIsRefused() async throws {
     try await ServedHTTP.serve { (served) async throws in
       let id = try await served.insertProject()

@@ -38,8 +38,11 @@ extension RequestHandler {
     for (index, json) in list.enumerated() {
       entries.append(try entry(json, number: UInt64(index) + 1, ["changes", String(index)], &labels))
     }
-    let changes = try await self.changes(entries, labels, reader)
-    let saved = try await save(changes, policy, request, reader)
+    let first = entries[0]
+    let known = Change(first.kind == .insert ? .insert : .update, first.id)
+    let saved = try await saveOnce(request, reader, known: known) {
+      (try await changes(entries, labels, reader), policy)
+    }
     guard case .object(var members) = try await commitJSON(saved.result.revision, reader.session) else {
       preconditionFailure("a commit is an object of JSON")
     }

@@ -36,15 +36,15 @@ extension RequestHandler {
     let entity = model.ownEntity(id.entity)
     let body = BodyReader(model: model)
     let document = try BodyReader.document(request.body)
-    let expectation = try await expectation(id, entity, request, reader)
-    // The object may be of a subentity, which has further properties.
-    let inputs = try body.inputs(document, of: model.ownEntity(expectation.image.id.entity), allowsMembers: true)
-    let read = try await expectation.readImage(
-      isTextSet: inputs.contains { $0.property.attribute?.kind == .text }, id, reader)
-    let edits = try body.edits(inputs, of: read, now: expectation.image)
-    let change = Change(
-      .update, expectation.image.id, base: expectation.base, edits: edits, onlyIf: expectation.precondition)
-    let saved = try await save([change], expectation.policy, request, reader)
+    let saved = try await saveOnce(request, reader, known: Change(.update, id)) {
+      let expectation = try await expectation(id, entity, request, reader)
+      // The object may be of a subentity, which has further properties.
+      let inputs = try body.inputs(document, of: model.ownEntity(expectation.image.id.entity), allowsMembers: true)
+      let read = try await expectation.readImage(
+        isTextSet: inputs.contains { $0.property.attribute?.kind == .text }, id, reader)
+      let edits = try body.edits(inputs, of: read, now: expectation.image)
+      return expectation.transaction(.update, edits)
+    }
     let image = saved.isComplete ? saved.objects.first { $0.id == id } : nil
     guard let stored = if let image { image } else { try await reader.image(id).image } else {
       throw missing(id.description, entity)
@@ -57,9 +57,9 @@ extension RequestHandler {
   /// Deletes an object and answers with the commit.
   func delete(_ id: ObjectID, _ request: CheckedRequest, _ reader: GraphReader) async throws -> Reply {
     let entity = model.ownEntity(id.entity)
-    let expectation = try await expectation(id, entity, request, reader)
-    let change = Change(.delete, expectation.image.id, base: expectation.base, onlyIf: expectation.precondition)
-    let saved = try await save([change], expectation.policy, request, reader)
+    let saved = try await saveOnce(request, reader, known: Change(.update, id)) {
+      try await expectation(id, entity, request, reader).transaction(.delete)
+    }
     return .json(.ok, try await commitJSON(saved.result.revision, reader.session))
   }
 
@@ -83,6 +83,11 @@ extension RequestHandler {
     let policy: MergePolicy
     /// The condition of `If-Match`.
     let precondition: Precondition?
+
+    /// The parts of a transaction with one change of the object.
+    func transaction(_ kind: Change.Kind, _ edits: [Edit] = []) -> (changes: [Change], policy: MergePolicy) {
+      ([Change(kind, image.id, base: base, edits: edits, onlyIf: precondition)], policy)
+    }
 
     /// The object as the client read it; nil if that state can't be read. A text is sent as the difference from it, so
     /// that later edits of other clients are kept.
@@ -150,11 +155,57 @@ extension RequestHandler {
     _ changes: [Change], _ policy: MergePolicy, _ request: CheckedRequest, _ reader: GraphReader
   ) async throws -> Saved {
     let replica = try await replica(of: request, reader.session)
+    return try await withSession(of: replica, request) { try await commit(changes, policy, request, $0) }
+  }
+
+  /// Commits changes that are derived from the present objects.
+  ///
+  /// A request that is repeated because its answer was lost finds the objects after its own changes, so that they may
+  /// no longer be derivable: the objects are deleted, or do not match `If-Match`. It gets the outcome of the first
+  /// request.
+  /// - Parameters:
+  ///   - known: a valid change, which is sent with the id of a transaction whose outcome the store knows.
+  ///   - derive: returns the changes and the policy.
+  func saveOnce(
+    _ request: CheckedRequest, _ reader: GraphReader, known: Change,
+    _ derive: () async throws -> (changes: [Change], policy: MergePolicy)
+  ) async throws -> Saved {
+    do {
+      let (changes, policy) = try await derive()
+      return try await save(changes, policy, request, reader)
+    } catch let error where request.idempotencyKey != nil && Self.dependsOnState(error) {
+      let replica = try await replica(of: request, reader.session)
+      return try await withSession(of: replica, request) { session in
+        // The first request's transaction is the only one of its replica.
+        guard try await session.welcome().lastSequence > 0 else { throw error }
+        return try await commit([known], .error, request, session)
+      }
+    }
+  }
+
+  /// Whether an error may result from the present state of the objects.
+  private static func dependsOnState(_ error: any Error) -> Bool {
+    switch error {
+    case let problem as Problem: [.notFound, .preconditionFailed, .conflict].contains(problem.status)
+    case let refusal as Refusal: [.notFound, .pruned, .conflict].contains(refusal.code)
+    default: false
+    }
+  }
+
+  private func withSession<Result>(
+    of replica: UniqueID, _ request: CheckedRequest, _ body: (RequestSession) async throws -> Result
+  ) async throws -> Result {
     let session = try await pool.session(
       credential: request.credential, replica: replica, address: request.address)
     defer { pool.release(session, isReusable: false) }
+    return try await body(session)
+  }
+
+  private func commit(
+    _ changes: [Change], _ policy: MergePolicy, _ request: CheckedRequest, _ session: RequestSession
+  ) async throws -> Saved {
     let transaction = Transaction(
-      id: TransactionID(replica: replica, sequence: 1), policy: policy, changes: changes)
+      id: TransactionID(replica: session.replica, sequence: 1), policy: policy, changes: changes)
     do {
       let answer = try await session.answer(to: .commit(transaction))
       guard case .committed(let result, let objects, let isComplete, _) = answer else {
@@ -170,7 +221,7 @@ extension RequestHandler {
   }
 
   private func replica(of request: CheckedRequest, _ session: RequestSession) async throws -> UniqueID {
-    guard let name = HTTPField.Name("Idempotency-Key"), let key = request.fields[name] else { return .randomReplica() }
+    guard let key = request.idempotencyKey else { return .randomReplica() }
     guard !key.isEmpty, key.utf8.count <= HTTPLimits.maximumKeySize else {
       throw Problem.malformed("Idempotency-Key must have 1 to \(HTTPLimits.maximumKeySize) bytes")
     }
@@ -183,6 +234,10 @@ extension RequestHandler {
     guard let replica = UniqueID(bytes: hash.prefix(16)) else { preconditionFailure("a hash has more than 16 bytes") }
     return replica
   }
+}
+
+extension CheckedRequest {
+  fileprivate var idempotencyKey: String? { HTTPField.Name("Idempotency-Key").flatMap { fields[$0] } }
 }
 
 extension UniqueID {
