@@ -129,27 +129,27 @@ extension SQLiteStore {
       // Bounds the examined commits, even if few of them match.
       let through = min(head.revision, since + Revision(Self.followedRows))
       let limit = request.limit == 0 ? Self.followedCommits.usual : Int(clamping: request.limit)
-      var (found, changes, isFull) = ([HistoryReader.Commit](), 0, false)
       let log = try LogFilter(
         filter, after: since, through: through, omitsDamage: true, names: names, history: history,
         visible: visibility.map { VisibleHistory($0, history) })
+      var part = FollowedPart(limit: min(limit, Self.followedCommits.most))
+      let together = visibility == nil ? part.limit : Self.examinedCommits
+      var (gathered, changes) = ([HistoryReader.Commit](), 0)
+      func flush() throws {
+        for record in try records(of: gathered, seenBy: visibility, history) where !part.isFull { part.add(record) }
+        (gathered, changes) = ([], 0)
+      }
       try log.forEach(newestFirst: false) { commit in
-        found.append(commit)
+        gathered.append(commit)
         changes += commit.changes.count
-        isFull = found.count >= min(limit, Self.followedCommits.most) || changes >= Self.followedChanges
-        return !isFull
+        if gathered.count == together || changes >= Self.followedChanges { try flush() }
+        return !part.isFull
       }
-      var (kept, size, lastFound) = ([CommitRecord](), 0, found.last?.revision)
-      for record in try records(of: found, seenBy: visibility, history) {
-        size += record.approximateSize
-        if size > Self.followedBytes, !kept.isEmpty {
-          (isFull, lastFound) = (true, kept.last?.revision)
-          break
-        }
-        kept.append(names.shown(record))
-      }
-      // Commits that the class does not see are passed, too.
-      let end = isFull ? lastFound ?? through : through
+      try flush()
+      let kept = part.commits.map { names.shown($0) }
+      // Only commits that the class sees fill a part. Otherwise its end would tell the revision of an invisible one, and
+      // with a filter also its author or its entity.
+      let end = if part.isFull, let last = kept.last { last.revision } else { through }
       assert(end >= since && end <= head.revision)
       // A change that was read has an image.
       let unknown = kept.flatMap(\.changes).filter { $0.before == nil && $0.after == nil }.map(\.id)
@@ -161,6 +161,28 @@ extension SQLiteStore {
       guard let fingerprint = try history.fingerprint(of: end) else { throw history.missingCommit(end) }
       return CommitPage(
         commits: kept, at: Token(store: storeID, revision: end, fingerprint: fingerprint), head: head, damage: damage)
+    }
+  }
+
+  /// The commits of a part, until it is full.
+  private struct FollowedPart {
+    let limit: Int
+    private(set) var commits = [CommitRecord]()
+    private(set) var isFull = false
+    private var (changes, size) = (0, 0)
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func add(_ record: CommitRecord) {
+      assert(!isFull, "a full part gets no commit")
+      size += record.approximateSize
+      if size > SQLiteStore.followedBytes, !commits.isEmpty {
+        isFull = true
+        return
+      }
+      commits.append(record)
+      changes += record.changes.count
+      isFull = commits.count >= limit || changes >= SQLiteStore.followedChanges
     }
   }
 

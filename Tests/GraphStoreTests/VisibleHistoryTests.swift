@@ -161,10 +161,42 @@ import Testing
     _ = try note("shown", on: mine)
     let page = try store.store.follow(FollowRequest(since: begin), seenBy: visibility)
     #expect(page.commits.count == 1 && page.at == page.head)
-    // A page may end behind commits that are not visible.
+    // Only commits that are visible fill a page.
     var request = FollowRequest(since: begin)
     request.limit = 1
     let first = try store.store.follow(request, seenBy: visibility)
-    #expect(first.commits.isEmpty && first.at.revision == begin.revision + 1)
+    #expect(first.commits.count == 1 && first.at.revision == begin.revision + 2)
+  }
+
+  /// The end of a page tells no revision at which another user has changed something invisible.
+  @Test func followWithAFilterEndsAtNoInvisibleCommit() throws {
+    let begin = try store.store.head
+    let hidden = try note("hidden", on: theirs)
+    let moving = try note("moves", on: mine)
+    try store.must([store.update(moving, "Note.board", .object(theirs))])
+    for number in 0..<70 { try store.must([store.update(moving, "Note.text", .string("secret \(number)"))]) }
+    let last = try note("shown", on: mine)
+    let newest = try store.store.head.revision
+    let author = try #require(try store.store.follow(FollowRequest(since: begin), seenBy: nil).commits.first?.author)
+    let filters = [
+      HistoryFilter(authors: [author]), HistoryFilter(authors: ["nobody"]),
+      HistoryFilter(entities: [try store.property("Note.text").owner]), HistoryFilter(object: "\(moving.key)"),
+    ]
+    for (index, filter) in filters.enumerated() {
+      var (request, ends, seen) = (FollowRequest(since: begin), [Revision](), [ObjectID]())
+      (request.limit, request.filter) = (1, filter)
+      repeat {
+        let page = try store.store.follow(request, seenBy: visibility)
+        seen += page.commits.flatMap(\.changes).map(\.id)
+        ends.append(page.at.revision)
+        request.since = page.at
+      } while try #require(ends.last) < newest
+      #expect(!seen.contains(hidden))
+      // The insert of the note, its move, and the insert of the last one.
+      let visible = [begin.revision + 2, begin.revision + 3, newest]
+      let expected = [visible, [newest], visible, Array(visible.prefix(2)) + [newest]][index]
+      #expect(ends == expected, "\(filter)")
+      #expect(seen == [[moving, moving, last], [], [moving, moving, last], [moving, moving]][index], "\(filter)")
+    }
   }
 }

@@ -10,6 +10,8 @@ public enum AccessBug: String, Sendable, CaseIterable {
   case namedInvisible
   /// For an object that is visible now, history shows all earlier states.
   case earlyHistory
+  /// Commits that the user does not see fill a part of the followed ones, so that its end tells their revisions.
+  case endOfInvisible
   /// The server accepts a replica id of another principal.
   case foreignReplica
 }

@@ -9,7 +9,7 @@ struct AccessRequest {
     /// Groups of items by the title of their folder, with counts and sums.
     case groups(GraphPredicate)
     case log(LogRequest)
-    case follow(Token)
+    case follow(FollowRequest)
     case differences(DifferenceRequest)
     case origin(ObjectID, Property)
     case export
@@ -29,6 +29,8 @@ struct AccessAnswer {
   var rows = [[Value]]()
   var count: UInt64?
   var at: Token?
+  /// The newest revision when commits were followed.
+  var head: Token?
   var entries = [CommitEntry]()
   var differences = [ObjectDifference]()
   var origin: ValueOrigin?
@@ -44,7 +46,7 @@ struct AccessAnswer {
       rows += chunk.rows
       if let end = chunk.end { (at, count) = (end.at, end.count) }
     case .log(let entries, _, _): self.entries += entries
-    case .followed(let entries, let at, _, _): (self.entries, self.at) = (entries, at)
+    case .followed(let entries, let at, let head, _): (self.entries, self.at, self.head) = (entries, at, head)
     case .differences(let differences, _, _): self.differences += differences
     case .why(let origin): self.origin = origin
     case .status(let status): self.status = status
@@ -82,9 +84,7 @@ struct AccessAnswerCheck {
       return answer.objects == wanted ? nil : "\(name): \(Self.list(answer.objects)), there are \(Self.list(wanted))"
     case .groups(let predicate): return failure(ofGroups: predicate, answer)
     case .log(let request): return failure(ofLog: request, answer)
-    case .follow(let since):
-      guard let at = answer.at else { return "has no end" }
-      return failure(of: answer.entries, entries(after: since.revision, through: at.revision), changes: nil)
+    case .follow(let request): return failure(ofFollowed: request, answer)
     case .differences(let request): return failure(ofDifferences: request, answer)
     case .origin(let id, let property): return failure(ofOrigin: answer.origin, of: id, property)
     case .export:
@@ -159,14 +159,29 @@ struct AccessAnswerCheck {
     }
   }
 
-  private func failure(ofLog request: LogRequest, _ answer: AccessAnswer) -> String? {
-    let family = Set(request.filter.entities)
-    var wanted = entries(after: request.after, through: request.through) { id in
-      family.isEmpty || family.contains(id.entity)
-    }
+  /// The commits that match a filter, oldest first.
+  private func entries(_ filter: HistoryFilter, after: Revision, through: Revision) -> [SeenCommit] {
+    let family = Set(filter.entities)
+    var found = entries(after: after, through: through) { id in family.isEmpty || family.contains(id.entity) }
     if !family.isEmpty {
-      wanted.removeAll { commit in commit.record.summary.map { family.isDisjoint(with: $0.entities) } == true }
+      found.removeAll { commit in commit.record.summary.map { family.isDisjoint(with: $0.entities) } == true }
     }
+    return filter.authors.isEmpty ? found : found.filter { filter.authors.contains($0.record.author) }
+  }
+
+  /// A part ends at the newest revision, or at a commit that the user sees: any other end would tell about a commit
+  /// that the user does not see.
+  private func failure(ofFollowed request: FollowRequest, _ answer: AccessAnswer) -> String? {
+    guard let at = answer.at, let head = answer.head else { return "has no end" }
+    let wanted = entries(request.filter, after: request.since.revision, through: at.revision)
+    if let failure = failure(of: answer.entries, wanted, changes: nil) { return failure }
+    let isFull = request.limit > 0 && answer.entries.count == Int(request.limit)
+    let end = isFull ? answer.entries.last?.revision : head.revision
+    return at.revision == end ? nil : "followed commits end at \(at.revision), not at \(String(describing: end))"
+  }
+
+  private func failure(ofLog request: LogRequest, _ answer: AccessAnswer) -> String? {
+    var wanted = entries(request.filter, after: request.after, through: request.through)
     if !request.oldestFirst { wanted.reverse() }
     if request.limit > 0 { wanted = Array(wanted.prefix(Int(request.limit))) }
     return failure(of: answer.entries, wanted, changes: request.changes)

@@ -53,15 +53,23 @@ extension AccessSimulation {
     var log = LogRequest(
       after: after, limit: random.chance(50) ? UInt64(1 + random.below(5)) : 1_000, through: recorder.revision,
       oldestFirst: random.chance(30))
-    if random.chance(25) { log.filter.entities = [model.entity(random.element(of: ["Item", "Folder", "Tag"])).number] }
+    if random.chance(25) { log.filter.entities = [entityOfHistory()] }
+    if random.chance(25), let record = random.pick(recorder.records) { log.filter.authors = [record.author] }
     if random.chance(25) { log.changes = UInt64(random.below(3)) }
     return AccessRequest(kind: .log(log), body: .log(log))
+  }
+
+  private func entityOfHistory() -> EntityNumber {
+    model.entity(random.element(of: ["Item", "Folder", "Tag"])).number
   }
 
   private func follow() -> AccessRequest {
     guard let record = random.pick(recorder.records), let store = server?.store.storeID else { return log() }
     let token = Token(store: store, revision: record.revision, fingerprint: record.fingerprint)
-    return AccessRequest(kind: .follow(token), body: .changes(.follow(FollowRequest(since: token))))
+    var follow = FollowRequest(since: token, limit: random.chance(50) ? UInt64(1 + random.below(4)) : 0)
+    if random.chance(25) { follow.filter.entities = [entityOfHistory()] }
+    if random.chance(25) { follow.filter.authors = [record.author] }
+    return AccessRequest(kind: .follow(follow), body: .changes(.follow(follow)))
   }
 
   private func differences() -> AccessRequest {

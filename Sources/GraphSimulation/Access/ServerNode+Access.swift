@@ -102,7 +102,11 @@ extension ServerNode {
     case .why(let id, let property):
       return (.why(try store.origin(of: property, of: id, seenBy: visibility)), try store.head)
     case .changes(.follow(let request)):
-      let page = try store.follow(request, seenBy: visibility)
+      var page = try store.follow(request, seenBy: visibility)
+      if bug == .endOfInvisible, visibility != nil {
+        page.at = try store.follow(request, seenBy: nil).at
+        page.commits.removeAll { $0.revision > page.at.revision }
+      }
       return (.followed(page.commits.map { CommitEntry($0) }, at: page.at, head: page.head), page.head)
     case .changes(.differences(let request)):
       var differences = [ObjectDifference]()
