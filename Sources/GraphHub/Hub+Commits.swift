@@ -402,10 +402,7 @@ extension Hub {
   mutating func fail(_ tickets: [StoreRequestID], _ failure: StoreFailure, _ actions: inout [HubAction]) {
     unknownOutcomes.observe(failure)
     for ticket in tickets {
-      let session = commits[ticket].flatMap { sessions[$0.session] }
-      let refusal = session?.rights == nil ? failure.refusal : failure.refusalWithoutPaths
-      let result = WriteResult(outcome: .refused(refusal), record: nil)
-      reply(ticket, result, &actions)
+      reply(ticket, WriteResult(outcome: .refused(failure.refusal), record: nil), &actions)
     }
     finishShutdown(&actions)
   }

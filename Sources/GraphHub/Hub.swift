@@ -181,7 +181,8 @@ public struct Hub {
   mutating func end(_ session: Session, _ refusal: Refusal, _ actions: inout [HubAction]) {
     if case .closing = session.phase { return }
     session.phase = .closing
-    sender.send(ToClient(0, .close(code: refusal.code.rawValue, message: refusal.message)), to: session, &actions)
+    let shown = session.rights == nil ? refusal : refusal.withoutPaths
+    sender.send(ToClient(0, .close(code: shown.code.rawValue, message: shown.message)), to: session, &actions)
     release(session, &actions)
     actions.append(.close(session.id))
   }

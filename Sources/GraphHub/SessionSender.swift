@@ -25,7 +25,8 @@ struct SessionSender {
 
   /// Answers a request with a refusal.
   mutating func refuse(_ request: UInt64, _ refusal: Refusal, _ session: Session, _ actions: inout [HubAction]) {
-    send(ToClient(request, .refused(refusal)), to: session, &actions)
+    let shown = session.rights == nil ? refusal : refusal.withoutPaths
+    send(ToClient(request, .refused(shown)), to: session, &actions)
     if refusal.code == .notAllowed, let user = session.user {
       let event = AuditEvent(.refusal, principal: user.id, token: session.token, reason: refusal.message)
       actions.append(.audit(event, session: session.id))

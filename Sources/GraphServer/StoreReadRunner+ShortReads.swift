@@ -74,7 +74,7 @@ extension StoreReadRunner {
     } catch  where time.isExceeded {
       stream.fail(time.refusal)
     } catch {
-      stream.fail(Self.refusal(error))
+      stream.fail(StoreFailure.refusal(of: error))
     }
     return .answered
   }

@@ -34,7 +34,7 @@ struct StoreReadRunner: Sendable {
       }
     } catch is ReadStream.Cancelled {
     } catch {
-      stream.fail(Self.refusal(error))
+      stream.fail(StoreFailure.refusal(of: error))
     }
   }
 
@@ -107,7 +107,7 @@ struct StoreReadRunner: Sendable {
       let objects = SortOrder(keys, model: store.model).sortedWithKeys(images)
       return .success(CollectedObjects(objects: objects, at: end.at, damage: end.damage))
     } catch {
-      return .failure(time.isExceeded ? time.refusal : Self.refusal(error))
+      return .failure(time.isExceeded ? time.refusal : StoreFailure.refusal(of: error))
     }
   }
 
@@ -139,7 +139,7 @@ struct StoreReadRunner: Sendable {
         try store.commits(
           after: after, through: through, maximumChanges: limits.historyChanges, maximumBytes: limits.historyBytes))
     } catch {
-      return .failure(Self.refusal(error))
+      return .failure(StoreFailure.refusal(of: error))
     }
   }
 
@@ -150,20 +150,12 @@ struct StoreReadRunner: Sendable {
     do {
       return .success(try store.replica(replica))
     } catch {
-      return .failure(Self.refusal(error))
+      return .failure(StoreFailure.refusal(of: error))
     }
   }
 
   func recognizes(_ token: Token) -> Bool {
     guard let isKnown = try? store.recognizes(token) else { return false }
     return isKnown
-  }
-
-  static func refusal(_ error: any Error) -> Refusal {
-    switch error {
-    case let refusal as Refusal: refusal
-    case let failure as StoreFailure: failure.refusal
-    default: Refusal(.unavailable, "the store can't be read: \(error)")
-    }
   }
 }

@@ -219,11 +219,9 @@ extension SQLiteStore {
       }
     }
     return PreparedCommits {
-      zip(batch, parts).map { request, part in
+      parts.map { part in
         do {
           return try part.get().finish()[0]
-        } catch let failure as StoreFailure where request.principal.rights != nil {
-          return WriteResult(outcome: .refused(failure.refusalWithoutPaths), record: nil)
         } catch {
           return WriteResult(outcome: .refused(Self.refusal(for: error)), record: nil)
         }
@@ -232,13 +230,10 @@ extension SQLiteStore {
   }
 
   private static func refusal(for error: any Error) -> Refusal {
-    switch error {
-    case let failure as SQLConstraintFailure:
-      Refusal(.invalid, "the store refused the transaction (\(failure.message))")
-    case let known as Refusal: known
-    case let failure as StoreFailure: failure.refusal
-    default: Refusal(.unavailable, "\(error)")
+    if let failure = error as? SQLConstraintFailure {
+      return Refusal(.invalid, "the store refused the transaction (\(failure.message))")
     }
+    return StoreFailure.refusal(of: error)
   }
 
   // MARK: - The writer
@@ -305,7 +300,7 @@ extension SQLiteStore {
         try database.checkpoint(.full)
         let found = unknown.entries?.filter { $0.revision <= writer.revision }
         let records = try writer.history.records(after: unknown.head, through: nil, maximumChanges: .max)
-        let refusal = Refusal(.unavailable, "\(unknown.cause)")
+        let refusal = StoreFailure.refusal(of: unknown.cause)
         let results = outcomes.map { outcome in
           guard case .committed(let committed)? = outcome else {
             return WriteResult(outcome: .refused(refusal), record: nil)

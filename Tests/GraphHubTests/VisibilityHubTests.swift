@@ -365,12 +365,14 @@ import Testing
     (status.location, status.process, status.failure) = ("/srv/notes", 4_711, "/srv/notes/graph.sqlite was moved")
     let failure = StoreFailure(.full, "/srv/notes can't be written", advice: "Free some space.")
     for (session, isShown) in [(1, false), (2, true)] as [(SessionID, Bool)] {
-      #expect(try script.send(.status, session) == ["statistics #\(2 * session - 1)"])
-      #expect(try script.save(session, sequence: 1) == ["commit #\(2 * session)"])
+      #expect(try script.send(.status, session) == ["statistics #\(3 * session - 2)"])
+      #expect(try script.save(session, sequence: 1) == ["commit #\(3 * session - 1)"])
+      _ = try script.send(.fetch(Fetch(entity: script.note.number)), session)
       var hub = script.hub
       let answers = [
-        hub.handle(.statistics(StoreRequestID(2 * session - 1), status)),
-        hub.handle(.commitFailed([StoreRequestID(2 * session)], failure)),
+        hub.handle(.statistics(StoreRequestID(3 * session - 2), status)),
+        hub.handle(.commitFailed([StoreRequestID(3 * session - 1)], failure)),
+        hub.handle(.readFinished(StoreRequestID(3 * session), .failure(failure.refusal))),
       ].joined()
       script.hub = hub
       let text = try answers.compactMap { action -> String? in
@@ -382,7 +384,7 @@ import Testing
         case let other: return "\(other)"
         }
       }
-      #expect(text.count == 2 && text[1].hasPrefix("unavailable: "))
+      #expect(text.count == 3 && text.dropFirst().allSatisfy { $0.hasPrefix("unavailable: ") })
       for answer in text { #expect(answer.contains("/srv/notes") == isShown, "\(answer)") }
       #expect(text[0].contains("4711") == isShown && text[0].contains("its owner") != text[0].contains("graph.sqlite"))
     }

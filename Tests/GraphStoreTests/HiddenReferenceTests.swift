@@ -128,6 +128,34 @@ import Testing
     #expect(try store.value(shown, "Note.next") == .object(other))
   }
 
+  /// Ann's note stays because an object that she does not see refers to it. She learns neither who has changed that one
+  /// nor when.
+  @Test(arguments: [false, true]) func undoNamesNoChangeOfAnInvisibleObject(isShown: Bool) throws {
+    let note = try ann { try store.insert("Note", ["board": .object(boards[0])]) }
+    let referrer = isShown ? shown : hidden
+    try store.by("bob") { _ = try store.must([try store.update(referrer, "Note.next", .object(note))]) }
+    let revision = try store.store.head.revision
+    let conflicts = try #require(try ann { refusal(try store.undo()) }?.conflicts)
+    #expect(conflicts.map(\.id) == [note] && conflicts[0].property != 0)
+    #expect(conflicts[0].author == (isShown ? "bob" : "") && conflicts[0].revision == (isShown ? revision : 0))
+  }
+
+  /// The undo of a delete does not restore a reference to an object that another user has deleted since.
+  @Test(arguments: [false, true]) func undoNamesNoDeleteOfAnInvisibleObject(isShown: Bool) throws {
+    let target = isShown ? try store.insert("Note", ["board": .object(boards[0])]) : hidden
+    let note = try store.insert("Note", ["board": .object(boards[0]), "next": .object(target)])
+    try ann { _ = try store.must([Change(.delete, note)]) }
+    try store.by("bob") { _ = try store.must([Change(.delete, target)]) }
+    let result = try ann { try store.undo() }
+    let conflicts =
+      switch result.outcome {
+      case .committed(let committed): committed.conflicts
+      case .refused(let refusal): refusal.conflicts
+      }
+    #expect(conflicts.allSatisfy { $0.author == (isShown ? "bob" : "") && ($0.revision > 0) == isShown })
+    #expect(conflicts.count == 1)
+  }
+
   @Test func overwriteDoesNotReturnAnInvisibleReference() throws {
     let base = try store.store.head.revision
     let other = try store.insert("Note", ["board": .object(boards[0])])

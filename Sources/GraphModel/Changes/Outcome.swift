@@ -74,6 +74,9 @@ public struct Conflict: Hashable, Sendable {
   /// Whether only one side changed the property, while another conflict of its object decided it. This happens under
   /// `overwrite` and `rollback`.
   public var isCollateral: Bool
+  /// Another object, whose change is that of the author; nil if the change is one of the conflict's own object. A
+  /// principal who can't see it does not learn of the change. Not part of the encoding, nor of comparisons.
+  package var cause: ObjectID?
 
   /// Creates a conflict over one property, or over an object as a whole.
   public init(
@@ -231,6 +234,9 @@ public struct Refusal: Error, Hashable, Sendable {
   /// For `unavailable`, whether the change may or may not have been committed. It must not be repeated as a new
   /// transaction.
   public var isOutcomeUnknown: Bool
+  /// The message for a principal with rights, if `message` may have paths of the machine, which are for its owner. Not
+  /// part of the encoding, nor of comparisons.
+  package var messageWithoutPaths: String?
 
   /// Creates a refusal; each list belongs to the codes named at its property.
   public init(
@@ -242,6 +248,24 @@ public struct Refusal: Error, Hashable, Sendable {
     self.conflicts = conflicts
     self.violations = violations
     self.isOutcomeUnknown = isOutcomeUnknown
+  }
+
+  /// The refusal for a principal with rights.
+  package var withoutPaths: Refusal {
+    guard let messageWithoutPaths else { return self }
+    var refusal = self
+    refusal.message = messageWithoutPaths
+    return refusal
+  }
+
+  public static func == (left: Refusal, right: Refusal) -> Bool {
+    left.code == right.code && left.message == right.message && left.conflicts == right.conflicts
+      && left.violations == right.violations && left.isOutcomeUnknown == right.isOutcomeUnknown
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(code)
+    hasher.combine(message)
   }
 }
 

@@ -86,6 +86,7 @@ extension AccessJudge {
     if seesEverything { return conflicts }
     return try conflicts.compactMap { conflict in
       if try isInvisible(conflict.id, in: graph) { return nil }
+      if let cause = conflict.cause, try isInvisible(cause, in: graph) { return conflict.withoutContents }
       if let commit, try !saw(conflict, before: commit, in: graph) { return conflict.withoutContents }
       var conflict = conflict
       if conflict.revision > 0, let change = try appearance(of: conflict.id, after: conflict.revision - 1, in: graph) {

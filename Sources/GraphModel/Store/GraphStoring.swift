@@ -334,15 +334,25 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     return failure
   }
 
-  /// The refusal of a request that failed because of this.
-  public var refusal: Refusal { Refusal(.unavailable, description, isOutcomeUnknown: isOutcomeUnknown) }
-
-  /// The refusal for a principal of rights: without the sentence, the cause and the advice, which have paths of the
-  /// machine and are for its owner.
-  public var refusalWithoutPaths: Refusal {
+  /// The refusal of a request that failed because of this. A principal with rights gets its message without the
+  /// sentence, the cause and the advice, which have paths of the machine and are for its owner.
+  public var refusal: Refusal {
     let unknown = isOutcomeUnknown ? ". " + Self.unknownOutcome : ""
-    return Refusal(
-      .unavailable, "\(Self.textWithoutPaths) (\(code.rawValue))\(unknown)", isOutcomeUnknown: isOutcomeUnknown)
+    var refusal = Refusal(.unavailable, description, isOutcomeUnknown: isOutcomeUnknown)
+    refusal.messageWithoutPaths = "\(Self.textWithoutPaths) (\(code.rawValue))\(unknown)"
+    return refusal
+  }
+
+  /// The refusal of a request that failed because of an error.
+  package static func refusal(of error: any Error) -> Refusal {
+    switch error {
+    case let known as Refusal: return known
+    case let failure as StoreFailure: return failure.refusal
+    default:
+      var refusal = Refusal(.unavailable, "\(error)")
+      refusal.messageWithoutPaths = textWithoutPaths
+      return refusal
+    }
   }
 
   /// The sentence about any failure for principals with rights.

@@ -47,13 +47,16 @@ extension Value {
 
 extension Conflict {
   /// A conflict with a change of the past.
-  /// - Parameter other: the change; nil if history no longer has it.
+  /// - Parameters:
+  ///   - other: the change; nil if history no longer has it.
+  ///   - cause: the object that it has changed; nil for the conflict's own one.
   init(
     kind: Kind, id: ObjectID, property: PropertyNumber = 0, mine: Value = .null, theirs: Value = .null,
-    with other: (revision: Revision, author: String)?
+    with other: (revision: Revision, author: String)?, of cause: ObjectID? = nil
   ) {
     self.init(kind: kind, id: id, property: property, mine: mine, theirs: theirs)
     if let other { (revision, author) = other }
+    self.cause = cause
   }
 }
 

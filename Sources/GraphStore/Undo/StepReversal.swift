@@ -164,7 +164,8 @@ struct StepReversal {
     if revived.contains(target) { return nil }
     guard let image = try objects.readImage(of: target) else {
       return Conflict(
-        kind: .deleted, id: id, property: property.number, mine: value, with: try history.deletion(of: target))
+        kind: .deleted, id: id, property: property.number, mine: value, with: try history.deletion(of: target),
+        of: target)
     }
     guard !relationship.isToMany, let inverse = model.property(relationship.inverse),
       inverse.relationship?.isToMany == false, let holder = image[inverse].objectID, holder != id
@@ -202,14 +203,17 @@ struct StepReversal {
     }
   }
 
-  /// - Parameter property: the relationship through which another author's change concerns the object; 0 for the
-  ///   object itself.
-  private mutating func keep(_ id: ObjectID, because other: PastChange?, property: PropertyNumber = 0) {
-    skipped.append(Conflict(kind: .changed, id: id, property: property, with: other?.commit))
+  /// - Parameters:
+  ///   - property: the relationship through which another author's change concerns the object; 0 for the object itself.
+  ///   - cause: the object that was changed; nil for the object itself.
+  private mutating func keep(
+    _ id: ObjectID, because other: PastChange?, property: PropertyNumber = 0, of cause: ObjectID? = nil
+  ) {
+    skipped.append(Conflict(kind: .changed, id: id, property: property, with: other?.commit, of: cause))
   }
 
-  /// Another author's change, and the object's relationship that it concerns.
-  private typealias ForeignChange = (change: PastChange, property: PropertyNumber)
+  /// Another author's change of an object, and the relationship through which it concerns the object to be deleted.
+  private typealias ForeignChange = (change: PastChange, property: PropertyNumber, id: ObjectID)
 
   // MARK: - Inserted objects
 
@@ -222,7 +226,7 @@ struct StepReversal {
       changed = false
       for object in order where deleted.contains(object.id) {
         guard let other = try foreignChange(below: object.id) ?? foreignChange(referringTo: object.id) else { continue }
-        keep(object.id, because: other.change, property: other.property)
+        keep(object.id, because: other.change, property: other.property, of: other.id)
         deleted.remove(object.id)
         changed = true
         guard let image = object.now else {
@@ -252,7 +256,7 @@ struct StepReversal {
           }
           // The step itself made the referenced object part of this one, so the reference is removed.
           guard id == root, relationship.storage != .inverse else {
-            return (foreignChange, id == root ? property.number : first)
+            return (foreignChange, id == root ? property.number : first, other)
           }
           let release: Edit.Action = relationship.isToMany ? .members(added: [], removed: [other]) : .set(.null)
           edits[root, default: []].append(Edit(property.number, release))
@@ -274,7 +278,7 @@ struct StepReversal {
           !UTF8Comparison.equal(change.author, author)
             && (change.kind == .inserted || change.edits.contains { $0.property == inverse.number })
         }
-        if let latest { return (latest, property.number) }
+        if let latest { return (latest, property.number, other) }
       }
     }
     return nil
