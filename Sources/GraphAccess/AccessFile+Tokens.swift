@@ -79,8 +79,37 @@ extension AccessFile {
           """,
         arguments: [token.selector.description, Data(token.digest), user, now, expires, parent?.description])
       try Self.log("token create", user: user, token.selector.description, now, database)
+      try Self.removeSurplusBrowsers(of: user, besides: token.selector, now, database)
     }
     return token
+  }
+
+  /// The maximum number of browsers of one user or link. Otherwise a link could fill the disk.
+  public static let maximumBrowsers = 256
+
+  /// Removes tokens of browsers above the maximum with their lines of the log: first those that can no longer be used,
+  /// then those that were not used for the longest time.
+  ///
+  /// - Parameter newest: the token that was made just now. It stays, as does its line, the newest one of the log, because
+  ///   the numbers of lines are never used again.
+  private static func removeSurplusBrowsers(
+    of user: String, besides newest: TokenSelector, _ now: Timestamp, _ database: Database
+  ) throws {
+    let surplus = try Row.fetchAll(
+      database,
+      sql: """
+        SELECT selector, parent FROM token WHERE user = ? AND browser = 1
+        ORDER BY selector = ? DESC, revoked IS NULL AND ifnull(expires > ?, 1) DESC,
+          max(created, ifnull(used, 0)) DESC, rowid DESC
+        LIMIT -1 OFFSET ?
+        """, arguments: [user, newest.description, now, maximumBrowsers])
+    for row in surplus {
+      let (selector, parent): (String, String?) = (row[0], row[1])
+      // A revocation of the parent still reaches the browsers that have logged in with the removed token.
+      try database.execute(sql: "UPDATE token SET parent = ? WHERE parent = ?", arguments: [parent, selector])
+      try database.execute(sql: "DELETE FROM token WHERE selector = ?", arguments: [selector])
+      try database.execute(sql: "DELETE FROM log WHERE user = ? AND subject = ?", arguments: [user, selector])
+    }
   }
 
   /// Revokes the token of a browser that logs out. The token of a program stays valid, and so do those of other

@@ -97,15 +97,18 @@ public struct GraphServer: Service {
     let loop = group.next()
     let readers = ReadExecutor(threads: configuration.readerThreads)
     let internalReaders = ReaderPool(threads: 1)
+    let accountChecks = ReaderPool(threads: configuration.authenticator == nil ? 0 : 1, name: "accounts")
     let writer = WriterThread(store: store, clock: Self.now)
     let conditions = ServingConditions(configuration, others: others, log: log)
     for exposure in conditions.exposures { log.warning("\(exposure)") }
     let runner = try runner(loop, conditions, writer, readers, internalReaders)
+    runner.accounts.checks = accountChecks
     var listeners = [Listener]()
     do {
       try writer.start { event in runner.submit(event) }
       try readers.start()
       try internalReaders.start()
+      try accountChecks.start()
       try await listen(group, runner, &listeners)
       try await startInterfaces(group, runner)
     } catch {
@@ -113,7 +116,7 @@ public struct GraphServer: Service {
       // A promise of the runner must not outlive its loop unfulfilled.
       try? await loop.submit { runner.cancelRemaining() }.get()
       for interface in interfaces { await interface.stop() }
-      await Self.end(group, writer, readers, internalReaders)
+      await Self.end(group, writer, readers, [internalReaders, accountChecks])
       throw error
     }
     let timer = loop.scheduleRepeatedTask(initialDelay: .seconds(0), delay: .seconds(1)) { _ in runner.tick() }
@@ -139,7 +142,7 @@ public struct GraphServer: Service {
     watching.cancel()
     checkingCertificate?.cancel()
     pruning?.cancel()
-    await Self.end(group, writer, readers, internalReaders)
+    await Self.end(group, writer, readers, [internalReaders, accountChecks])
     try store.close()
     log.info("the store is closed")
   }
@@ -220,19 +223,19 @@ public struct GraphServer: Service {
 
   /// Ends all threads.
   private static func end(
-    _ group: MultiThreadedEventLoopGroup, _ writer: WriterThread, _ readers: ReadExecutor, _ internalReaders: ReaderPool
+    _ group: MultiThreadedEventLoopGroup, _ writer: WriterThread, _ readers: ReadExecutor, _ pools: [ReaderPool]
   ) async {
-    await join(writer, readers, internalReaders)
+    await join(writer, readers, pools)
     try? await group.shutdownGracefully()
   }
 
   /// Waits for the end of the threads outside the cooperative pool, which must not be blocked.
-  private static func join(_ writer: WriterThread, _ readers: ReadExecutor, _ internalReaders: ReaderPool) async {
+  private static func join(_ writer: WriterThread, _ readers: ReadExecutor, _ pools: [ReaderPool]) async {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       @Sendable func stop() {
         writer.stop()
         readers.stop()
-        internalReaders.stop()
+        for pool in pools { pool.stop() }
         continuation.resume()
       }
       // If no thread can be started, blocking the pool is acceptable, because nothing else is served at this point.

@@ -19,8 +19,13 @@ extension HubRunner {
     var webAddress: String?
     var throttle = LoginThrottle()
     var auditLimiter = AuditLimiter()
+    /// The thread of the checks of tokens, which wait for nothing else. Otherwise a user whose right has ended could
+    /// keep it by work for the hub's reader.
+    var checks: ReaderPool?
     /// Whether a check of the tokens in use is under way.
     var isChecking = false
+    /// Logins of browsers that are not answered yet.
+    var browserLoginsInProgress = 0
     /// The principals whose names the store has forgotten since the start.
     var forgotten = Set<String>()
   }
@@ -56,20 +61,21 @@ extension HubRunner {
     // Only a wrong credential counts, not a file that can't be read.
     guard refusal.code == .notAllowed else { return then(refusal) }
     let network = if let network = ClientNetwork(address) { network.description } else { address }
-    guard let pause = accounts.throttle.recordFailure(network, now: Self.milliseconds) else {
-      return then(Refusal(.limit, "too many logins from this address have failed; try again in a minute"))
-    }
+    let pause = accounts.throttle.recordFailure(network, now: Self.milliseconds)
     if pause == 0 { return then(refusal) }
-    loop.scheduleTask(in: .milliseconds(pause)) { then(refusal) }
+    let tooMany = Refusal(.limit, "too many logins from this address have failed; try again in a minute")
+    // The connection stays occupied meanwhile, so a client can't try again at once.
+    let wait = if let pause { pause } else { LoginThrottle.longestPause }
+    loop.scheduleTask(in: .milliseconds(wait)) { then(pause == nil ? tooMany : refusal) }
   }
 
   /// Ends the sessions whose tokens can no longer be used, and those without a token once it is needed, gives others
   /// their new rights, and forgets erased names. Called twice a second.
   func checkTokens() {
-    if let authenticator = accounts.authenticator, !accounts.isChecking {
+    if let authenticator = accounts.authenticator, let checks = accounts.checks, !accounts.isChecking {
       accounts.isChecking = true
       let (tokens, includeNone) = tokensInUse
-      internalReaders.enqueue { [self] in
+      checks.enqueue { [self] in
         let ended = tokens.isEmpty ? [:] : authenticator.ended(among: tokens)
         let changed = tokens.isEmpty ? [:] : authenticator.changedAccess(among: tokens)
         let withoutToken = includeNone ? authenticator.authenticate(nil) : .success(.owner)

@@ -20,6 +20,9 @@ extension HubRunner {
     }
   }
 
+  /// The maximum number of logins of browsers that are not answered yet: each writes to the file of accounts.
+  static let maximumBrowserLogins = 64
+
   /// Logs a browser in. A wrong secret is refused slowly if its address has failed before.
   func logIn(with secret: BrowserSecret, address: String) -> EventLoopFuture<BrowserToken> {
     loop.assertInEventLoop()
@@ -28,9 +31,15 @@ extension HubRunner {
       promise.fail(Refusal(.invalid, "this server has no accounts, and needs no login"))
       return promise.futureResult
     }
+    guard accounts.browserLoginsInProgress < Self.maximumBrowserLogins else {
+      promise.fail(Refusal(.limit, "too many browsers log in at the moment; try again in a minute"))
+      return promise.futureResult
+    }
+    accounts.browserLoginsInProgress += 1
     internalReaders.enqueue { [self] in
       let result = logins.logIn(with: secret)
       loop.execute { [self] in
+        accounts.browserLoginsInProgress -= 1
         switch result {
         case .success(let token): promise.succeed(token)
         case .failure(let refusal): delayed(refusal, address) { promise.fail($0) }

@@ -15,14 +15,17 @@ struct LoginThrottle {
 
   private var addresses = [String: Address]()
 
-  /// The first pause in milliseconds, the longest one, and the time for which failures count after their answer.
-  private static let pauses: (first: Int64, longest: Int64, memory: Int64) = (100, 10_000, 60_000)
+  /// The longest pause in milliseconds.
+  static let longestPause: Int64 = 10_000
+  /// The first pause in milliseconds, and the time for which failures count after their answer.
+  private static let pauses: (first: Int64, memory: Int64) = (100, 60_000)
   /// The addresses that are remembered; beyond it the oldest failures are forgotten.
   static let maximumAddresses = 10_000
 
   /// Records that a credential from an address was refused.
   /// - Parameter now: the time in milliseconds of a monotonic clock.
-  /// - Returns: the time in milliseconds after which to answer; nil if too many answers to the address are waiting.
+  /// - Returns: the time in milliseconds after which to answer; nil if too many answers to the address are waiting. Such
+  ///   a failure is answered after `longestPause`.
   mutating func recordFailure(_ address: String, now: Int64) -> Int64? {
     var entry = Address(failures: 0, lastAnswer: now)
     if let known = addresses[address], known.lastAnswer + Self.pauses.memory > now {
@@ -32,20 +35,21 @@ struct LoginThrottle {
     }
     let answer = max(now, entry.lastAnswer + Self.pause(after: entry.failures))
     assert(answer >= now, "an answer is not in the past")
-    guard answer - now <= Self.pauses.longest else { return nil }
+    guard answer - now <= Self.longestPause else { return nil }
     addresses[address] = Address(failures: entry.failures + 1, lastAnswer: answer)
     return answer - now
   }
 
   private mutating func forget(_ now: Int64) {
     addresses = addresses.filter { $0.value.lastAnswer + Self.pauses.memory > now }
-    if addresses.count < Self.maximumAddresses { return }
-    let oldest = addresses.sorted { ($0.value.lastAnswer, $0.key) < ($1.value.lastAnswer, $1.key) }.prefix(
-      Self.maximumAddresses / 2)
+    // At least half is forgotten, so that not every failure examines all addresses.
+    let surplus = addresses.count - Self.maximumAddresses / 2
+    if surplus <= 0 { return }
+    let oldest = addresses.sorted { ($0.value.lastAnswer, $0.key) < ($1.value.lastAnswer, $1.key) }.prefix(surplus)
     for (address, _) in oldest { addresses[address] = nil }
   }
 
   private static func pause(after failures: Int) -> Int64 {
-    failures == 0 ? 0 : min(pauses.longest, pauses.first << Int64(min(failures - 1, 20)))
+    failures == 0 ? 0 : min(longestPause, pauses.first << Int64(min(failures - 1, 20)))
   }
 }

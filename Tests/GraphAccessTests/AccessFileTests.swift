@@ -106,6 +106,36 @@ import Testing
     #expect(try ended(other, honest, third, now: 213) == [honest.selector, third.selector])
   }
 
+  /// A link lets its holders log in as often as they like, and the file does not grow with it.
+  @Test func loginsAboveTheMaximumRemoveTheBrowsersThatWereNotUsed() throws {
+    let ann = try file.addUser("ann", now: 1, random: random)
+    let link = try token("ann")
+    let used = try browser(ann, with: link, now: 200)
+    let unused = try browser(ann, with: link, now: 201)
+    let below = try browser(ann, with: unused, now: 202)
+    var newest = try (3..<AccessFile.maximumBrowsers).map { try browser(ann, with: link, now: 200 + Int64($0)) }
+    _ = try file.authenticate(used, now: 1_000)
+    #expect(try ended(used, unused, below, now: 1_000).isEmpty)
+    newest.append(try browser(ann, with: link, now: 1_001))
+    // Two that have ended are removed before others.
+    #expect(try ended(used, unused, below, now: 1_002) == [unused.selector])
+    try file.revokeBrowserToken(newest[0], now: 1_003)
+    newest.append(try browser(ann, with: link, now: 1_004))
+    #expect(try ended(below, newest[1], now: 1_005).isEmpty)
+    // The clock was set back.
+    let early = try browser(ann, with: link, now: 10)
+    #expect(try ended(early, now: 11).isEmpty)
+    // The removed browser had logged another one in, which still ends with the link.
+    let last = try browser(ann, with: link, now: 1_006)
+    #expect(try file.tokens(withEnded: true, now: 1_007).filter(\.isBrowser).count == AccessFile.maximumBrowsers)
+    let lines = try file.read {
+      try Int.fetchOne($0, sql: "SELECT count(*) FROM log WHERE action = 'token create'")
+    }
+    #expect(lines == AccessFile.maximumBrowsers + 1)
+    #expect(try file.revokeToken(link.selector, now: 1_008))
+    #expect(try file.tokens(now: 1_009).isEmpty && ended(last, used, now: 1_009).count == 2)
+  }
+
   @Test func fileOfEarlierVersionsKeepsItsRights() throws {
     _ = try file.addUser("ann", now: 1, random: random)
     let queue = try DatabaseQueue(path: path)
