@@ -13,7 +13,8 @@ extension OfflineReplica {
     public var made: Timestamp?
     /// The reason, for people.
     public var message: String
-    /// The changes, with what the user has set.
+    /// The changes, with what the user has set. A change of a text is the whole text that the user wrote, where this
+    /// computer's copy had the text before; otherwise it is what was inserted and removed.
     public var changes = [Change]()
     /// The conflicts, with the other values, their authors and revisions.
     public var conflicts = [Conflict]()
@@ -32,7 +33,17 @@ extension OfflineReplica {
         return
       }
       (author, made, message) = (intent.author, intent.made, parking.message)
-      (changes, conflicts, violations) = (intent.changes, parking.conflicts, parking.violations)
+      (conflicts, violations) = (parking.conflicts, parking.violations)
+      changes = intent.changes.map { change in
+        var change = change
+        for index in change.edits.indices {
+          guard case .splice = change.edits[index].action,
+            let text = parking.texts[change.id]?[change.edits[index].property]
+          else { continue }
+          change.edits[index].action = .set(.string(text))
+        }
+        return change
+      }
       waitsFor = parking.waitsFor
     }
   }

@@ -153,6 +153,34 @@ import Testing
     await fixture.stop()
   }
 
+  /// A copy that is loaded again lacks the commits of before, so that an edit from before is shown although it will be in
+  /// conflict. A later edit of the same value is then in conflict, too.
+  @Test func editOverOneThatAReloadCutOffIsInConflictToo() async throws {
+    let fixture = try await OfflineFixture.turnedOn()
+    func color(_ color: String) async throws {
+      let ann = try await fixture.offline()
+      let note = try #require(try await fixture.notes(ann).first { $0.id == fixture.note })
+      let change = Change(.update, note.id, base: note.revision, edits: [fixture.edit("Note.color", .string(color))])
+      _ = try await ann.commit([change], policy: .error)
+      await ann.close()
+    }
+    try await color("blue")
+    try await fixture.other(
+      [Change(.update, fixture.note, base: .max, edits: [fixture.edit("Note.color", .string("green"))])])
+    // A reset that is interrupted when the copy is loaded.
+    let client = try await fixture.connect("ann")
+    try await ReplicaSynchronizer.load(fixture.replica.path, client, now: 1)
+    await client.close()
+    try await color("red")
+    let report = try await fixture.synchronize()
+    #expect(report.sent == 0 && report.parked == 2)
+    let after = try await fixture.connect("bob")
+    let stored = try await fixture.notes(after).first { $0.id == fixture.note }
+    #expect(stored?[fixture.property("Note.color")] == .string("green"))
+    await after.close()
+    await fixture.stop()
+  }
+
   @Test func editOfDeletedObjectIsParkedAndTheObjectStaysDeleted() async throws {
     let fixture = try await OfflineFixture.turnedOn()
     let ann = try await fixture.offline()
@@ -165,6 +193,9 @@ import Testing
     #expect(try await fixture.synchronize().parked == 1)
     #expect(try await fixture.served().isEmpty)
     #expect(try fixture.entries().map(\.isParked) == [true])
+    // The server no longer has the text, so the list of conflicts has all that the user wrote.
+    let parked = try #require(try fixture.replica.conflicts(of: fixture.model).first)
+    #expect(parked.changes.first?.edits == [fixture.edit("Note.text", .string("buy bread"))])
     let later = try await fixture.offline()
     #expect(try await fixture.texts(later).isEmpty)
     await later.close()

@@ -52,6 +52,21 @@ import Testing
     #expect(!intent.needsItsBase)
   }
 
+  @Test func loweredBaseLeavesSplicesWithTheirs() {
+    var change = Change(.update, note, base: 1_203, edits: [blue, bread])
+    change.onlyIf = Precondition(revision: 1_203, properties: [blue.property])
+    let other = Change(.delete, ObjectID(key: UniqueID(high: 500, low: 2), entity: note.entity), base: 1_203)
+    var intent = intent([change, other])
+    intent.lowerBases(to: [note: 1_100])
+    var lowered = Change(.update, note, base: 1_100, edits: [blue])
+    lowered.onlyIf = Precondition(revision: 1_100, properties: [blue.property])
+    #expect(intent.changes == [Change(.update, note, base: 1_203, edits: [bread]), lowered, other])
+    // A base is never raised.
+    let parts = intent.changes
+    intent.lowerBases(to: [note: 1_300])
+    #expect(intent.changes == parts)
+  }
+
   @Test func lostBaseBecomesTheNewestCommonOne() throws {
     var lost = Change(.update, note, base: 140, edits: [blue])
     lost.onlyIf = Precondition(revision: 140, properties: [])

@@ -174,7 +174,7 @@ import Testing
         }
         try fixture.receive()
       }
-      let fresh = try fixture.mirror.makeOverlay(of: UnsentQueue(store.unsent, form: store.form))
+      let fresh = try fixture.mirror.makeOverlay(of: UnsentQueue(store.unsent, form: store.form, account: nil))
       #expect(try fixture.visible(fresh).mapValues(\.values) == visible(store), "seed \(seed), step \(step)")
       fresh.close()
     }

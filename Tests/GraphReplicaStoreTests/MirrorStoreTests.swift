@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import GraphModel
 import GraphTesting
 import Testing
@@ -112,14 +113,34 @@ import Testing
     #expect(failure { _ = try MirrorStore(path: fixture.path + "x", model: other) }?.code == .notAStore)
   }
 
-  /// Without its WAL it may have some pages of newer commits only.
-  @Test func replacementThatFailsLeavesNoEarlierMirror() throws {
+  /// A process that is killed before the new mirror has its name leaves the earlier one, without its log but complete. If
+  /// another process reads an earlier state of it, there is none instead of an incomplete one.
+  @Test(arguments: [false, true]) func replacementThatFailsLeavesNoIncompleteMirror(isRead: Bool) throws {
     let fixture = try MirrorFixture(try filled())
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let reader = try DatabaseQueue(path: fixture.path, configuration: configuration)
+    if isRead {
+      try reader.inDatabase { database in
+        try database.beginTransaction(.deferred)
+        _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM _commit")
+      }
+    }
+    _ = try fixture.server.insert("Board", ["name": .string("Work")])
+    try fixture.receive()
+    let states = try fixture.mirror.states()
     let draft = fixture.folder.path + "/draft"
     try FileManager.default.createDirectory(atPath: draft, withIntermediateDirectories: false)
     // Its name can be synced, and not given away.
     #expect(failure { try MirrorStore.replace(fixture.path, by: draft + "/.") } != nil)
-    #expect(failure { _ = try MirrorStore(path: fixture.path, model: fixture.server.model) }?.code == .notAStore)
+    #expect(!FileManager.default.fileExists(atPath: fixture.path + "-wal"))
+    let left = failure { _ = try MirrorStore(path: fixture.path, model: fixture.server.model) }
+    #expect(left?.code == (isRead ? .notAStore : nil))
+    if !isRead {
+      let mirror = try MirrorStore(path: fixture.path, model: fixture.server.model)
+      #expect(try mirror.states() == states)
+      mirror.close()
+    }
   }
 
   @Test func loadBeyondLimitIsRefusedAndLeavesEarlierMirror() throws {

@@ -129,13 +129,17 @@ extension UnsentFile {
   }
 
   /// Parks an intent, and those behind it that name an object which only it would have made.
-  /// - Parameter text: reads the mirror. If the server's history no longer reaches back to the intent's base, the
+  /// - Parameter text: reads the mirror, for the texts that the intent would have made. If the server's history no longer reaches back to the intent's base, the
   ///   intent keeps the texts that its splices refer to.
   package func park(_ number: Int64, _ parking: Parking, form: IntentForm, text: Intent.PastText? = nil) throws {
     try write { database in
-      if let text, parking.isOfPrunedBase, var intent = try Self.entry(number, database, form)?.intent {
-        try intent.keepTexts(text, form.model)
-        try Self.update(intent, database, form)
+      var parking = parking
+      if let text, var intent = try Self.entry(number, database, form)?.intent {
+        parking.texts = try intent.writtenTexts(text, form.model)
+        if parking.isOfPrunedBase {
+          try intent.keepTexts(text, form.model)
+          try Self.update(intent, database, form)
+        }
       }
       try Self.park([(number, parking)], database, form)
     }

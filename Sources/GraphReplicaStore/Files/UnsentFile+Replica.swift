@@ -66,6 +66,11 @@ extension UnsentFile {
     /// How often the queue was adapted to a server that was restored.
     package var restores: Int64 = 0
 
+    /// The user as the server knows it; nil for a server without accounts, to which each program names its user.
+    package var account: Principal? {
+      Principal.isReserved(principal) ? Principal(id: principal, name: author) : nil
+    }
+
     package init(id: UniqueID, store: UniqueID, principal: String, author: String) {
       (self.id, self.store, self.principal, self.author) = (id, store, principal, author)
     }

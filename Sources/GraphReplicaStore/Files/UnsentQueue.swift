@@ -8,10 +8,12 @@ import GraphStore
 final class UnsentQueue: UnsentEditSource {
   private let file: UnsentFile
   private let form: IntentForm
+  /// The user's account; nil without one.
+  private let account: Principal?
   let identity: String
 
-  init(_ file: UnsentFile, form: IntentForm) {
-    (self.file, self.form) = (file, form)
+  init(_ file: UnsentFile, form: IntentForm, account: Principal?) {
+    (self.file, self.form, self.account) = (file, form, account)
     let place = FileIdentity(path: file.path)
     identity = "\(place.map { "\($0.device) \($0.inode)" }.orEmpty) \(Self.boot)"
   }
@@ -45,7 +47,7 @@ final class UnsentQueue: UnsentEditSource {
       guard let entry = try UnsentFile.entry(number, database, form), !entry.isParked, let intent = entry.intent,
         try !isUndone(number, database)
       else { return nil }
-      return intent.edit(usedNumbers: entry.used)
+      return intent.edit(usedNumbers: entry.used, of: account)
     }
   }
 

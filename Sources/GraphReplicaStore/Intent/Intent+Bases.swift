@@ -31,23 +31,36 @@ extension Intent {
   /// then.
   package mutating func raiseBases(to base: Revision) {
     guard case .changes(let changes) = content else { return }
-    var raised = [Change]()
-    for var change in changes {
-      if change.base > 0 {
-        var splices = Change(.update, change.id, base: change.base)
-        splices.edits = change.edits.filter { needsBase($0, of: change.id) }
-        if !splices.edits.isEmpty { raised.append(splices) }
-        change.edits.removeAll { needsBase($0, of: change.id) }
-        change.base = max(change.base, base)
-        if var condition = change.onlyIf {
-          condition.revision = max(condition.revision, base)
-          change.onlyIf = condition
-        }
-        if !splices.edits.isEmpty, change.edits.isEmpty, change.onlyIf == nil { continue }
-      }
-      raised.append(change)
+    content = .changes(
+      changes.flatMap { change in
+        change.base > 0 ? rebased(change, to: max(change.base, base), condition: { max($0, base) }) : [change]
+      })
+  }
+
+  /// Bases changes of objects on earlier revisions, by object.
+  ///
+  /// Splices without their text keep their base: their offsets are those of the text that the user saw.
+  mutating func lowerBases(to bases: [ObjectID: Revision]) {
+    guard case .changes(let changes) = content else { return }
+    content = .changes(
+      changes.flatMap { change in
+        guard let base = bases[change.id], base < change.base else { return [change] }
+        return rebased(change, to: base) { min($0, base) }
+      })
+  }
+
+  /// A change with another base; splices without their text are a change of their own, with the former one.
+  private func rebased(_ change: Change, to base: Revision, condition: (Revision) -> Revision) -> [Change] {
+    var rest = change
+    var splices = Change(.update, change.id, base: change.base)
+    splices.edits = change.edits.filter { needsBase($0, of: change.id) }
+    rest.edits.removeAll { needsBase($0, of: change.id) }
+    rest.base = base
+    if let precondition = change.onlyIf {
+      rest.onlyIf = Precondition(revision: condition(precondition.revision), properties: precondition.properties)
     }
-    content = .changes(raised)
+    if splices.edits.isEmpty { return [rest] }
+    return rest.edits.isEmpty && rest.onlyIf == nil ? [splices] : [splices, rest]
   }
 
   /// The effect of a restore of the server on an intent.
@@ -83,6 +96,22 @@ extension Intent {
     }
     content = .changes(changes)
     return effect
+  }
+
+  /// The texts that the intent's splices make of the texts that its user saw, where these are known.
+  func writtenTexts(_ text: PastText, _ model: Model) throws -> [ObjectID: [PropertyNumber: String]] {
+    var written = [ObjectID: [PropertyNumber: String]]()
+    for change in changes where change.base > 0 || texts[change.id] != nil {
+      for edit in change.edits {
+        guard case .splice = edit.action, let property = model.property(edit.property) else { continue }
+        let known = texts[change.id]?[edit.property]
+        let before = if let known { known } else { try text(property, change.id, change.base) }
+        if let before, let after = edit.applied(to: .string(before))?.stringValue {
+          written[change.id, default: [:]][edit.property] = after
+        }
+      }
+    }
+    return written
   }
 
   /// Keeps the texts that splices refer to, so that they can be moved without the server's history.

@@ -66,11 +66,13 @@ package struct Intent: Sendable, Equatable {
   }
 
   /// The edit over a mirror; nil for the undo of an intent, because neither of the two is shown.
-  package func edit(usedNumbers: Int64) -> UnsentEdit? {
+  /// - Parameter account: the user's account; nil without one.
+  package func edit(usedNumbers: Int64, of account: Principal? = nil) -> UnsentEdit? {
     var edit = UnsentEdit(
       number: number,
       transaction: Transaction(id: transaction, policy: policy, undo: undo, changes: changes), author: author,
       time: made, usedNumbers: usedNumbers, texts: texts)
+    edit.principal = account?.id
     switch content {
     case .changes: break
     case .undo(let revision, let redo): edit.step = UnsentEdit.CommittedStep(revision: revision, redo: redo)
@@ -148,6 +150,8 @@ package struct Parking: Sendable, Equatable {
   package var left: Timestamp?
   package var conflicts = [Conflict]()
   package var violations = [Violation]()
+  /// The texts that the intent's splices would have made, as far as the copy knew the texts before: what the user wrote.
+  package var texts = [ObjectID: [PropertyNumber: String]]()
   /// The parked intent whose objects it names.
   package var waitsFor: Int64?
 

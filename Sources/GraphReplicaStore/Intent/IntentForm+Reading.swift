@@ -102,12 +102,18 @@ extension IntentForm {
     case ("left", let time?): return .left(time)
     case ("parked", _):
       let node = try root.node("parked")
-      try node.check(["code", "message", "at", "conflicts", "violations", "waitsFor"])
+      try node.check(["code", "message", "at", "conflicts", "violations", "texts", "waitsFor"])
       var parking = Parking(
         code: try node.string("code"), message: try node.string("message"), at: try node.time("at"), left: left)
       if node.optional("waitsFor") != nil { parking.waitsFor = try node.integer("waitsFor", atLeast: 1) }
       for element in try node.elements("conflicts") { parking.conflicts.append(try conflict(element, reader)) }
       for element in try node.elements("violations") { parking.violations.append(try violation(element, reader)) }
+      for element in try node.elements("texts") {
+        try element.check(["object", "property", "text"])
+        let id = try reader.object(try element.node("object"))
+        let property = try reader.property(element, of: id.entity)
+        parking.texts[id, default: [:]][property.number] = try element.string("text")
+      }
       return .parked(parking)
     case (let name, _): throw root.failure("has the state \"\(name)\" with or without left, which do not fit together")
     }

@@ -169,8 +169,21 @@ package struct IntentForm {
     if !parking.violations.isEmpty {
       members.append(.init("violations", .array(parking.violations.map { json($0, in: intent) })))
     }
+    if !parking.texts.isEmpty { members.append(.init("texts", texts(parking.texts, in: intent))) }
     if let number = parking.waitsFor { members.append(.init("waitsFor", .integer(number))) }
     return .object(members)
+  }
+
+  private func texts(_ texts: [ObjectID: [PropertyNumber: String]], in intent: Intent) -> JSON {
+    .array(
+      texts.sorted { $0.key < $1.key }.flatMap { id, texts in
+        texts.sorted { $0.key < $1.key }.map { property, text in
+          JSON.object([
+            .init("object", reference(id, in: intent)), .init("property", .string(name(of: property))),
+            .init("text", .string(text)),
+          ])
+        }
+      })
   }
 
   private func json(_ conflict: Conflict, in intent: Intent) -> JSON {

@@ -86,7 +86,13 @@ package struct CommittedIntent: Sendable {
     _ finished: [SyncRun.FinishedIntent], in unsent: UnsentFile, over mirror: MirrorStore, at time: Timestamp,
     form: IntentForm
   ) throws -> Int {
-    let answers = try Self.answers(finished, over: mirror, at: time)
+    var answers = try Self.answers(finished, over: mirror, at: time)
+    for index in answers.indices {
+      guard var rest = answers[index].rest, case .parked(var parking) = rest.state else { continue }
+      parking.texts = try rest.writtenTexts(mirror.pastText, form.model)
+      rest.state = .parked(parking)
+      answers[index].rest = rest
+    }
     try unsent.finish(answers, form: form)
     return answers.count { $0.rest != nil }
   }

@@ -22,7 +22,7 @@ extension ReplicaStore {
       let appended: (taken: Taken, newest: Revision) = try overlay.append(above: state.head) { change, plan in
         var newest = state.head
         let added = try unsent.take(intents, form: form, after: change, restores: restores, at: now) { intent, used in
-          let edit = try invariant(intent.edit(usedNumbers: used), "an edit that is taken changes objects")
+          let edit = try invariant(intent.edit(usedNumbers: used, of: account), "an edit that is taken changes objects")
           let planned = try plan(edit)
           newest = max(newest, planned.revision)
           return try planned.result.get().provisionalNumbers(model)

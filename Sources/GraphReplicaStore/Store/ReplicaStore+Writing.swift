@@ -18,7 +18,9 @@ extension ReplicaStore {
       return try state.withLock { state in
         if let known = state.outcomes[request.id] { return WriteResult(outcome: .committed(known), record: nil) }
         switch request {
-        case .transaction(let transaction, let author, _): return try append(transaction, author, now: now, &state)
+        case .transaction(let transaction, let author, _):
+          let user = if let account { account } else { author }
+          return try append(transaction, user, now: now, &state)
         case .undo(let undo, _, _): return try self.undo(undo, now: now, &state)
         case .restore: throw Self.needsServer("restoring")
         case .batch: throw Self.needsServer("a batch of changes")
@@ -41,6 +43,7 @@ extension ReplicaStore {
     let made = try unsent.madeObjects(of: changes.flatMap(\.namedObjects), model)
     draft.rename(made.ids, madeAt: made.revisions)
     draft.texts = try followedTexts(of: draft.changes)
+    draft.lowerBases(to: try seenBases(of: draft.changes))
     let planned = try enqueue(draft, &state).planned
     let plan = try planned.result.get()
     let identities = plan.identities.map { identity in
@@ -63,7 +66,7 @@ extension ReplicaStore {
     let appended: (intent: Intent, planned: PlannedEdit) = try overlay.append(above: state.head) { change, plan in
       var planned: PlannedEdit?
       let added = try unsent.append(draft, form: form, after: change, restores: restores) { intent, used in
-        let edit = try invariant(intent.edit(usedNumbers: used), "an edit that is planned changes objects")
+        let edit = try invariant(intent.edit(usedNumbers: used, of: account), "an edit that is planned changes objects")
         let shown = try plan(edit)
         planned = shown
         // Refused at once, as the server would.
@@ -113,6 +116,27 @@ extension ReplicaStore {
       }
     }
     return (renumbered, places)
+  }
+
+  /// The bases of objects that earlier unsent edits change, if the mirror lacks their changes since then.
+  ///
+  /// A mirror that was loaded again does not have the commits before its load, so an edit from before it is shown even
+  /// if it will be in conflict. A later edit of the same object then has the earlier base, too: its user has not seen the
+  /// values of the load.
+  private func seenBases(of changes: [Change]) throws -> [ObjectID: Revision] {
+    let ids = Set(changes.filter { $0.kind != .insert && $0.base > 0 }.map(\.id))
+    if ids.isEmpty { return [:] }
+    var bases = [ObjectID: Revision]()
+    for (id, numbers) in try overlay.edits(changing: ids) {
+      for number in numbers {
+        // Another process may have sent it.
+        guard let intent = try unsent.entry(number, form: form)?.intent,
+          let base = intent.changes.map(\.base).filter({ $0 > 0 }).min(), try mirror.lacksChanges(of: id, since: base)
+        else { continue }
+        bases[id] = min(base, bases[id, default: base])
+      }
+    }
+    return bases
   }
 
   /// The texts to which splices refer that an unsent edit changes, too, as the user sees them.

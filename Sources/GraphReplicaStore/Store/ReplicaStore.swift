@@ -27,6 +27,8 @@ public final class ReplicaStore: GraphStoring {
   let restores: Int64
   /// The shown name of the user on the server.
   let owner: String
+  /// The user's account on the server; nil without one. Then each program says who its user is.
+  let account: Principal?
   /// Guarded by its mutex: reads come from several threads.
   let state: Mutex<State>
 
@@ -65,10 +67,10 @@ public final class ReplicaStore: GraphStoring {
     storeID = UniqueID(high: random(), low: random())
     // Before the mirror: it may be that of the server before the restore.
     let replica = try unsent.replica
-    (restores, owner) = (replica.restores, replica.author)
+    (restores, owner, account) = (replica.restores, replica.author, replica.account)
     mirror = try MirrorStore(path: folder + "/" + Self.mirrorName, model: model)
     overlay = try mirror.makeOverlay(
-      of: UnsentQueue(unsent, form: form), file: MirrorStore.plans(beside: mirror.path))
+      of: UnsentQueue(unsent, form: form, account: account), file: MirrorStore.plans(beside: mirror.path))
     state = Mutex(State(head: try overlay.newestRevision(), related: PathQueryMatcher(model: model)))
   }
 

@@ -194,6 +194,18 @@ package final class MirrorOverlay: @unchecked Sendable {
     }
   }
 
+  /// The edits that change objects, as they are shown.
+  package func edits(changing ids: Set<ObjectID>) throws -> [ObjectID: Set<Int64>] {
+    try read { _, _, planner in
+      var edits = [ObjectID: Set<Int64>]()
+      for id in ids {
+        let key = OverlayKey.object(try planner.index.shown(id))
+        edits[id] = Set(try planner.index.edits(on: key, onlyWrites: true))
+      }
+      return edits
+    }
+  }
+
   /// Whether an unsent edit changes a text of an object.
   package func editsText(_ id: ObjectID, _ property: PropertyNumber) throws -> Bool {
     try read { _, _, planner in try planner.index.editsText(planner.index.shown(id), property) }

@@ -4,6 +4,16 @@ import GraphModel
 
 /// The past of a mirror, as far as its history reaches.
 extension MirrorStore {
+  /// Whether an object may have changed since a revision without a commit that the mirror has.
+  package func lacksChanges(of id: ObjectID, since revision: Revision) throws -> Bool {
+    try inQueue { database in
+      let objects = reader(database)
+      // The commit of the load names no changes, so the oldest revision in history is below what is known.
+      guard let floor = try HistoryFloor.read(objects.connection), revision < floor.revision else { return false }
+      return try objects.readImage(of: id).map { $0.revision > revision } != false
+    }
+  }
+
   /// The states of the server that the mirror has been in, oldest first.
   package func states() throws -> [Token] {
     try inQueue { try Self.states($0, storeID) }
@@ -29,7 +39,14 @@ extension MirrorStore {
   package func text(_ property: Property, of id: ObjectID, at revision: Revision) throws -> String? {
     try inQueue { database in
       let objects = reader(database)
-      guard let image = try objects.readImage(of: id) else { return nil }
+      guard let image = try objects.readImage(of: id) else {
+        // A deleted object as its user saw it, as far as history reaches back.
+        let history = HistoryReader(objects: objects)
+        guard try revision >= history.oldest() else { return nil }
+        let past = ObjectTimeTravelReader(history: history, omitsDamage: true)
+        guard let known = try past.readableImage(of: id, at: revision), let image = known else { return nil }
+        return if let text = image[property].stringValue { text } else { "" }
+      }
       var value = image[property]
       if image.revision > revision {
         let events = try HistoryReader(objects: objects).events(of: image.id, newest: image.revision, after: revision)

@@ -278,6 +278,20 @@ package final class MirrorStore: @unchecked Sendable {
     for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
   }
 
+  /// Moves all of a mirror from SQLite's log into its database.
+  /// - Returns: false if that can't be done now: the mirror is damaged, or a process reads an earlier state of it.
+  private static func completeWithoutLog(_ path: String) -> Bool {
+    do {
+      guard case .store = try StoreFiles.kind(of: path) else { return false }
+      let queue = try DatabaseQueue(path: path)
+      defer { try? queue.close() }
+      // The result says whether a reader or a writer was in the way.
+      return try queue.inDatabase { try Int.fetchOne($0, sql: "PRAGMA wal_checkpoint(TRUNCATE)") == 0 }
+    } catch {
+      return false
+    }
+  }
+
   /// Syncs a complete draft and gives it the mirror's name.
   static func replace(_ path: String, by draft: String) throws {
     let descriptor = open(draft, O_RDONLY | O_CLOEXEC)
@@ -288,8 +302,13 @@ package final class MirrorStore: @unchecked Sendable {
     guard isSynced else { throw StoreFiles.failure("\(draft) can't be written", code) }
     // Plans over an earlier mirror may have objects that the user no longer sees.
     remove(plans(beside: path))
-    // SQLite would apply the earlier WAL to the new database.
-    remove(path)
+    if completeWithoutLog(path) {
+      // A process that is killed here leaves the earlier mirror, which is complete without its log.
+      for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
+    } else {
+      // SQLite would apply the earlier WAL to the new database.
+      remove(path)
+    }
     guard rename(draft, path) == 0 else { throw StoreFiles.failure("\(path) can't be created", errno) }
     try StoreFiles.synchronize(directory: URL(fileURLWithPath: path).deletingLastPathComponent().path)
   }

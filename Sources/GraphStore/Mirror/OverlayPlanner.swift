@@ -177,7 +177,7 @@ struct OverlayPlanner {
     do {
       let transaction = try self.transaction(of: edit, objects)
       let plan = try TransactionPlanner.plan(
-        transaction, reader: reader, revision: planned.revision, now: edit.time, author: edit.author,
+        transaction, reader: reader, revision: planned.revision, now: edit.time, author: edit.planningAuthor,
         isUndo: edit.step != nil, identify: { edit.provisionalID(of: $0) })
       if edit.step != nil { try refuseEdited(plan.changes) }
       try tables.add(plan.changes, objects)

@@ -7,7 +7,10 @@ package struct UnsentEdit: Sendable {
   package var number: Int64
   /// The save. Objects that it inserts have temporary ids; those of earlier edits have provisional ones.
   package var transaction: Transaction
+  /// The shown name of its user, as in the mirror's commits.
   package var author: String
+  /// The id of a user with an account, which the server sets as the author; nil for a user whose id is the name.
+  package var principal: String?
   /// The time at which the edit was made, by the client's clock.
   package var time: Timestamp
   /// The provisional numbers that earlier edits have used up.
@@ -32,6 +35,9 @@ package struct UnsentEdit: Sendable {
     (self.number, self.transaction, self.author, self.time) = (number, transaction, author, time)
     (self.usedNumbers, self.texts) = (usedNumbers, texts)
   }
+
+  /// The author in the values that the rules assign.
+  var planningAuthor: String { if let principal { principal } else { author } }
 
   /// The id that an inserted object has in the replica until the server has made it.
   package func provisionalID(of temporary: ObjectID) -> ObjectID {
