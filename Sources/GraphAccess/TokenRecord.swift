@@ -27,8 +27,8 @@ public struct TokenRecord: Hashable, Sendable {
 
   /// The reason why a token can no longer be used; nil if it can.
   public func end(at now: Timestamp) -> Refusal? {
-    if user.isRemoved { return Refusal(.notAllowed, "the user of this token was removed") }
-    if revoked != nil { return Refusal(.notAllowed, "the token was revoked; log in with a new one") }
+    if user.isRemoved { return .userRemoved }
+    if revoked != nil { return .tokenRevoked }
     if let expires, now >= expires {
       return Refusal(.notAllowed, "the token expired at \(RFC3339.text(expires)); log in with a new one")
     }

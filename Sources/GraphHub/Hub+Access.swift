@@ -257,11 +257,6 @@ extension Hub {
   }
 }
 
-extension Refusal {
-  /// The refusal for a user without a role.
-  public static let noRole = Refusal(.notAllowed, "you have no role here: ask an owner of the store for one")
-}
-
 /// Codes with which a browser logs in as the user of a session.
 extension Hub {
   /// Requests a code from the server's accounts.

@@ -63,6 +63,8 @@ extension GraphClient {
     } catch let failure as ConnectFailure {
       guard status != nil else { throw failure }
       return try await replica.openCopy(model: model, classes: classes, options: options, connect: connectKept)
+    } catch let refusal as Refusal {
+      throw replica.removingCopy(after: refusal)
     }
     var failure: (any Error)?
     do {

@@ -13,7 +13,7 @@ import GraphStore
 extension OfflineReplica {
   /// Loads the copy again. It makes no delete on the server.
   ///
-  /// Unsent edits are removed only when the server answers. If it is lost afterwards, the error names their file, and
+  /// Nothing happens unless the server answers. If it is lost afterwards, the error names their file, and
   /// the next run completes the reset.
   /// - Parameter discardingUnsent: whether the unsent edits are written to a file and removed.
   /// - Returns: the path of that file, if there were edits.
@@ -21,10 +21,9 @@ extension OfflineReplica {
     discardingUnsent: Bool, connect: Connect
   ) async throws -> (file: String?, report: SyncReport) {
     guard let current = folder.current else { throw Self.none }
-    if discardingUnsent {
-      let client = try await connect(nil)
-      await client.close()
-    }
+    // Without the server nothing changes: a copy that is off stays off.
+    let client = try await connect(nil)
+    await client.close()
     let file = try prepareReset(current, discardingUnsent: discardingUnsent)
     do {
       // The state makes the run load the copy, and turns sync on.

@@ -134,7 +134,7 @@ public struct OfflineReplica: Sendable {
     defer { withExtendedLifetime(lock) {} }
     let replica = try unsent.replica
     if replica.state == .off { throw Refusal(.conflict, "sync is off: run stickies sync on") }
-    let client = try await connect(replica.id)
+    let client = try await connected(replica.id, connect)
     do {
       let synchronizer = ReplicaSynchronizer(
         folder: current, client: client, unsent: unsent, limit: limit, now: now)
@@ -145,6 +145,28 @@ public struct OfflineReplica: Sendable {
       await client.close()
       throw error
     }
+  }
+
+  /// Connects to the server. A server at which the user has no rights any longer ends the copy, too.
+  private func connected(_ id: UniqueID, _ connect: Connect) async throws -> GraphClient {
+    do {
+      return try await connect(id)
+    } catch let refusal as Refusal {
+      throw removingCopy(after: refusal)
+    }
+  }
+
+  /// Removes the copy if a login was refused because the user's rights have ended. Edits that were not sent stay.
+  /// - Returns: the refusal, which says so.
+  package func removingCopy(after refusal: Refusal) -> Refusal {
+    guard refusal.endsRights, let current = folder.current else { return refusal }
+    let mirror = current + "/" + ReplicaStore.mirrorName
+    guard FileManager.default.fileExists(atPath: mirror) else { return refusal }
+    MirrorStore.remove(MirrorStore.plans(beside: mirror))
+    MirrorStore.remove(mirror)
+    var refusal = refusal
+    refusal.message += "; this computer's copy was removed, and edits that were not sent stay in \(current)"
+    return refusal
   }
 
   /// Opens the mirror, after a load if there is none of this version of the model.

@@ -77,10 +77,67 @@ import Testing
     let number = try #require(conflicts[0]["number"]?.integerValue)
     let listed = try here("sync", "conflicts").output
     #expect(listed.contains("\(number)  ann@train") && listed.contains(" theirs deleted (bob@desk"), "\(listed)")
+    #expect(listed.contains("Note.text mine   \"buy bread\""), "\(listed)")
+    // Without the daemon the edit is queued again.
+    daemon.kill()
+    let retried = try here("sync", "retry", "\(number)")
+    #expect(retried.status == 0 && retried.errors.contains("not sent yet"), "\(retried.errors)")
+    #expect(try here("sync", "--json").json()["unsent"] == .integer(1))
+    try daemon.start()
+    #expect(try here("sync", "now").status == 0)
     #expect(try here("sync", "export", "\(number)").output.contains("bread"))
     #expect(try here("sync", "discard", "\(number)").status == 0)
     #expect(try here("sync", "conflicts", "--json").json().arrayValue?.isEmpty == true)
     #expect(daemon.stop() == 0)
+  }
+
+  /// The copy has received further commits since the command showed the objects.
+  @Test func deleteEverywhereDeletesWhatItHasShown() throws {
+    try daemon.start()
+    #expect(try elsewhere("add", "buy milk").status == 0)
+    #expect(try elsewhere("add", "call Ann").status == 0)
+    #expect(try here("sync", "on").status == 0)
+    let shown = try here("sync", "delete-everywhere")
+    #expect(shown.status == 2 && shown.errors.contains("3 objects would be deleted"), "\(shown.errors)")
+    #expect(try elsewhere("edit", "1", "--text", "buy bread").status == 0)
+    #expect(try elsewhere("add", "new").status == 0)
+    // This command brings the copy up to date.
+    #expect(try here("list").output.contains("buy bread"))
+    let deleted = try here("sync", "delete-everywhere", "--yes")
+    #expect(deleted.status == 0, "\(deleted.output) \(deleted.errors)")
+    let left = try elsewhere("list").output
+    #expect(left.contains("buy bread") && left.contains("new") && !left.contains("call Ann"), "\(left)")
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test func answersSayThatTheyWereNotSent() throws {
+    try daemon.start()
+    for text in ["one", "two"] { #expect(try elsewhere("add", text).status == 0) }
+    #expect(try elsewhere("link", "1", "2").status == 0)
+    #expect(try elsewhere("board", "add", "More").status == 0)
+    #expect(try here("sync", "on").status == 0)
+    daemon.kill()
+    for arguments in [["unlink", "1", "2"], ["delete", "1"], ["board", "delete", "More"]] {
+      let result = try Daemon.run(
+        arguments + ["--json"], server: daemon.socket.description, author: "ann@train", input: nil,
+        environment: ["XDG_DATA_HOME": daemon.home.path + "/here"])
+      #expect(try result.json()["unsent"] == .bool(true), "\(arguments) \(result.output) \(result.errors)")
+    }
+  }
+
+  /// The file of unsent edits can't be opened, as on a full disk.
+  @Test func daemonIsUsedWithoutTheFileOfUnsentEdits() throws {
+    try daemon.start()
+    #expect(try elsewhere("add", "buy milk").status == 0)
+    let state = try here("sync", "on", "--json").json()
+    let file = try #require(state["folder"]?.stringValue) + "/unsent.sqlite"
+    try Data("nothing".utf8).write(to: URL(fileURLWithPath: file))
+    let list = try here("list")
+    #expect(list.status == 0 && list.output.contains("buy milk"), "\(list.errors)")
+    #expect(list.errors.contains("can't be sent"), "\(list.errors)")
+    daemon.kill()
+    let failed = try here("list")
+    #expect(failed.status == 1 && failed.errors.contains("unsent.sqlite"), "\(failed.errors)")
   }
 
   /// The copy was loaded after the backup, so no state is known that both have.

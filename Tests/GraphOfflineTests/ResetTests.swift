@@ -109,6 +109,17 @@ import Testing
     await fixture.stop()
   }
 
+  @Test(arguments: [false, true]) func resetWithoutTheServerChangesNothing(isOff: Bool) async throws {
+    let fixture = try await OfflineFixture.turnedOn()
+    try await fixture.saveOffline("kept")
+    if isOff { try fixture.replica.turnOff() }
+    await #expect(throws: Refusal.self) {
+      try await fixture.replica.reset(discardingUnsent: false) { _ in throw Refusal(.unavailable, "no server") }
+    }
+    #expect(try fixture.replica.status() == OfflineReplica.Status(isOn: !isOff, unsent: 1, parked: 0))
+    await fixture.stop()
+  }
+
   @Test func editsAreNotDiscardedWithoutTheServer() async throws {
     let fixture = try await OfflineFixture.turnedOn()
     try await fixture.saveOffline("kept")

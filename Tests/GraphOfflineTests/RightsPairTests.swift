@@ -1,7 +1,9 @@
+import Foundation
 import GraphClient
 import GraphEmbedded
 import GraphHub
 import GraphModel
+import GraphReplicaStore
 import GraphServer
 import GraphStore
 import GraphTesting
@@ -22,11 +24,16 @@ import Testing
   /// Ann, whose role changes.
   private final class Account: Authenticating {
     private let grant = Mutex(Grant(.editor))
+    private let end = Mutex(Refusal?.none)
 
     func set(_ grant: Grant) { self.grant.withLock { $0 = grant } }
 
+    /// Refuses each login from now on; nil allows them again.
+    func end(_ refusal: Refusal?) { end.withLock { $0 = refusal } }
+
     func authenticate(_ credential: String?) -> Result<ClientIdentity, Refusal> {
       guard credential == "a" else { return .failure(Refusal(.notAllowed, "the token is wrong")) }
+      if let refusal = end.withLock({ $0 }) { return .failure(refusal) }
       let rights = Rights(user: "user:a", grants: [grant.withLock { $0 }])
       return .success(
         .user(
@@ -72,6 +79,39 @@ import Testing
     var images = [ObjectImage]()
     for try await chunk in client.images(of: try #require(model.entity(named: "Note"))) { images += chunk }
     return images
+  }
+
+  /// The user was removed, or has no role any longer. Its computer then keeps no copy of the graph.
+  @Test(arguments: [Refusal.noRole, .userRemoved, .tokenRevoked, Refusal(.notAllowed, "the token has expired")])
+  func endOfTheRightsRemovesTheCopyAndKeepsTheEdits(refusal: Refusal) async throws {
+    let server = try await serve()
+    _ = try await replica.turnOn { try await self.connect("a", replica: $0) }
+    let away = try await replica.open(model: model, options: GraphClient.Options(author: "other"))
+    let board = try #require(model.entity(named: "Board"))
+    let name = try #require(board.property(named: "name")).number
+    let insert = Change(.insert, .temporary(1, entity: board.number), edits: [Edit(name, .set(.string("Mine")))])
+    _ = try await away.commit([insert], policy: .error)
+    await away.close()
+    // The author is that of the account, not the one that the program names.
+    let entries = try replica.openUnsent().entries(IntentForm(model))
+    #expect(entries.map(\.intent?.author) == ["ann"])
+    account.end(refusal)
+    let thrown = await #expect(throws: Refusal.self) {
+      try await self.replica.synchronize { try await self.connect("a", replica: $0) }
+    }
+    let files = try FileManager.default.contentsOfDirectory(atPath: replica.path)
+    #expect(files.contains { $0.hasPrefix("mirror") } == !refusal.endsRights, "\(files)")
+    #expect(thrown?.message.contains("copy was removed") == refusal.endsRights)
+    #expect(try replica.status() == OfflineReplica.Status(isOn: true, unsent: 1, parked: 0))
+    if refusal.endsRights {
+      await #expect(throws: StoreFailure.self) {
+        try await self.replica.open(model: self.model, options: GraphClient.Options(author: "ann")).close()
+      }
+    }
+    // The user gets a role again.
+    account.end(nil)
+    #expect(try await replica.synchronize { try await self.connect("a", replica: $0) }.sent == 1)
+    await server.stop()
   }
 
   @Test(arguments: rows) func editIsParkedWithoutTheRight(row: String) async throws {

@@ -168,7 +168,7 @@ import Testing
     #expect(first.commits.count == 1 && first.at.revision == begin.revision + 2)
   }
 
-  /// The end of a page tells no revision at which another user has changed something invisible.
+  /// A page does not end at a revision at which another user has changed something invisible.
   @Test func followWithAFilterEndsAtNoInvisibleCommit() throws {
     let begin = try store.store.head
     let hidden = try note("hidden", on: theirs)

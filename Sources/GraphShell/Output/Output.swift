@@ -62,9 +62,11 @@ package struct Output {
   }
 
   /// The JSON of an object, which says whether it has unsent edits.
-  private func object(_ image: ObjectImage) -> JSON {
-    let json = ObjectJSON.object(image, model)
-    guard let unsentAfter, image.revision > unsentAfter, case .object(let members) = json else { return json }
+  private func object(_ image: ObjectImage) -> JSON { marked(ObjectJSON.object(image, model), of: image.revision) }
+
+  /// JSON of a revision, which says whether the revision is that of an unsent edit.
+  private func marked(_ json: JSON, of revision: Revision) -> JSON {
+    guard let unsentAfter, revision > unsentAfter, case .object(let members) = json else { return json }
     return .object(members + [.init("unsent", .bool(true))])
   }
 
@@ -75,7 +77,7 @@ package struct Output {
   }
 
   package func show(_ commit: CommitEntry, else text: @autoclosure () -> String) {
-    if json { print(ObjectJSON.commit(commit, model)) } else { print(text()) }
+    if json { print(marked(ObjectJSON.commit(commit, model), of: commit.revision)) } else { print(text()) }
   }
 
   // MARK: Text

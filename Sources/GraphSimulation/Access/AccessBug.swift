@@ -10,7 +10,7 @@ public enum AccessBug: String, Sendable, CaseIterable {
   case namedInvisible
   /// For an object that is visible now, history shows all earlier states.
   case earlyHistory
-  /// Commits that the user does not see fill a part of the followed ones, so that its end tells their revisions.
+  /// A part of the followed commits may end at a commit that the user does not see.
   case endOfInvisible
   /// The server accepts a replica id of another principal.
   case foreignReplica

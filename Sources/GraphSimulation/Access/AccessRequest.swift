@@ -169,8 +169,8 @@ struct AccessAnswerCheck {
     return filter.authors.isEmpty ? found : found.filter { filter.authors.contains($0.record.author) }
   }
 
-  /// A part ends at the newest revision, or at a commit that the user sees: any other end would tell about a commit
-  /// that the user does not see.
+  /// A part ends at the newest revision, or at a commit that the user sees. Another end would be the revision of an
+  /// invisible commit.
   private func failure(ofFollowed request: FollowRequest, _ answer: AccessAnswer) -> String? {
     guard let at = answer.at, let head = answer.head else { return "has no end" }
     let wanted = entries(request.filter, after: request.since.revision, through: at.revision)

@@ -37,7 +37,13 @@ enum OfflineConnection {
     online: @MainActor () async throws -> GraphClient
   ) async throws -> GraphClient {
     let replica = try replica(of: address)
-    guard let unsent = try replica.unsentFile() else { return try await online() }
+    let file: UnsentFile?
+    do {
+      file = try replica.unsentFile()
+    } catch let failure as StoreFailure {
+      return try await withoutFile(failure, online)
+    }
+    guard let unsent = file else { return try await online() }
     // Until the copy has opened it, too: the last one that closes the file writes SQLite's log back, with two syncs.
     defer { unsent.close() }
     let moves = reconnects ? connectForReplica(address, security) : nil
@@ -47,10 +53,26 @@ enum OfflineConnection {
       client = try await online()
     } catch is ConnectFailure {
       return try await open(replica, unsent, "no daemon answers", moves)
+    } catch let refusal as Refusal {
+      throw replica.removingCopy(after: refusal)
     }
     let report = await synchronize(replica, address, security)
     if let report, report.parked > 0 { message(parkedSentence(report.parked)) }
     return client
+  }
+
+  /// Connects although the file of unsent edits can't be opened, for example on a full disk: the daemon has the notes.
+  /// - Throws: the failure of the file if no daemon answers.
+  private static func withoutFile(
+    _ failure: StoreFailure, _ online: @MainActor () async throws -> GraphClient
+  ) async throws -> GraphClient {
+    do {
+      let client = try await online()
+      message("the edits on this computer can't be sent: \(failure)")
+      return client
+    } catch is ConnectFailure {
+      throw failure
+    }
   }
 
   /// Sends and receives. A failure is reported only: the command itself always works with the daemon.
@@ -86,7 +108,12 @@ enum OfflineConnection {
   ) async throws -> GraphClient {
     let replica = try replica(of: address)
     let connect = connectForReplica(address, security)
-    let state = try state(of: replica)
+    let state: SyncState?
+    do {
+      state = try self.state(of: replica)
+    } catch let failure as StoreFailure {
+      return try await withoutFile(failure, online)
+    }
     let isRemote = if let named = try address ?? ProcessEnvironment.current.server { !named.isLoopback } else { false }
     if state == .off || state != nil && isRemote {
       do {
@@ -102,6 +129,8 @@ enum OfflineConnection {
     } catch let failure as ConnectFailure {
       guard state != nil else { throw failure }
       return try await openMoving(replica, connect)
+    } catch let refusal as Refusal {
+      throw replica.removingCopy(after: refusal)
     }
     if state != nil { _ = await synchronize(replica, address, security) }
     replica.keep(client, connect: connect)

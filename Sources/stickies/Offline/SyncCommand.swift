@@ -113,6 +113,17 @@ struct SyncOutput {
     try SyncOutput(options, replica).show(report)
   }
 
+  /// Sends what was queued, if sync is on and the daemon answers. Otherwise it waits, as any edit without the daemon.
+  static func sendQueued(_ options: CommonOptions) async throws {
+    let replica = try OfflineConnection.replica(of: options.address)
+    var reason = "sync is off"
+    if try replica.status()?.isOn == true {
+      do { return try await synchronize(options) } catch is ConnectFailure { reason = "no daemon answers" }
+    }
+    OfflineConnection.message("\(reason): the edit is not sent yet")
+    try SyncOutput(options, replica).show()
+  }
+
   /// Prints the state of the replica and the result of a run.
   func show(_ report: SyncReport? = nil) throws {
     let unsent = try replica.openUnsent()

@@ -97,7 +97,7 @@ extension SyncCommand {
     func run() async throws {
       let replica = try OfflineConnection.replica(of: options.address)
       try replica.retry(number, policy: policy?.policy, model: StickiesModel.model)
-      try await SyncOutput.synchronize(options)
+      try await SyncOutput.sendQueued(options)
     }
   }
 
@@ -125,7 +125,7 @@ extension SyncCommand {
         throw error
       }
       editor.discard()
-      try await SyncOutput.synchronize(options)
+      try await SyncOutput.sendQueued(options)
     }
   }
 
