@@ -86,7 +86,8 @@ final class ReplicaSynchronizer {
         let answer = taken.removeLast()
         keepInserted(answer.outcome)
         action = run.handle(.answered(answer.id, answer.outcome.map(\.committed)))
-      case .ask, .receive, .load, .renew: action = run.handle(try await performWithServer(action, connect))
+      case .load: action = run.handle(try await load(verifies: run.isUnverified))
+      case .ask, .receive, .renew: action = run.handle(try await performWithServer(action, connect))
       default: action = run.handle(try performInFiles(action))
       }
     }
@@ -103,10 +104,18 @@ final class ReplicaSynchronizer {
   }
 
   /// Loads the mirror.
+  /// - Parameter verifies: whether its objects are compared with those of the earlier one.
   /// - Throws: an error that another attempt may not meet.
-  private func load() async throws -> SyncRun.Event {
+  private func load(verifies: Bool) async throws -> SyncRun.Event {
+    var lost: LostObjects?
+    if verifies { lost = LostObjects(over: try openedMirror) }
+    var parked = 0
     do {
-      try await Self.load(folder, client, limit, now: now())
+      try await Self.load(folder, client, limit, now: now()) { images in
+        try lost?.compare(images)
+      } willFinish: {
+        if let lost { parked = try lost.rebase(unsent, at: now(), form: form) }
+      }
     } catch {
       let isLasting = if let refusal = error as? Refusal { !refusal.isTemporary } else { error is StoreFailure }
       if !isLasting { throw error }
@@ -118,7 +127,7 @@ final class ReplicaSynchronizer {
     let loaded = try Self.openMirror(folder, client.context.model)
     mirror = loaded
     obstacle = nil
-    return .loaded(try loaded.head.revision)
+    return .loaded(try loaded.head.revision, parked: parked)
   }
 
   /// The reason why there is no new copy, with what became of the edits.
@@ -220,9 +229,8 @@ final class ReplicaSynchronizer {
     _ action: SyncRun.Action, _ connect: OfflineReplica.Connect
   ) async throws -> SyncRun.Event {
     switch action {
-    case .ask(let token): return .isKnown(try await client.has(token))
+    case .ask(let token): return try await client.knows(token)
     case .receive: return try await receive()
-    case .load: return try await load()
     case .renew:
       let fresh = GraphClient.newReplica
       try unsent.renew(fresh, form: form)
@@ -277,9 +285,13 @@ final class ReplicaSynchronizer {
   }
 
   /// Loads a mirror of the objects that the user sees on the server.
+  /// - Parameters:
+  ///   - received: called with the objects, part by part.
+  ///   - willFinish: called before the new mirror takes the place of an earlier one.
   /// - Throws: `Refusal(.limit)` if there are more than a mirror may have.
   static func load(
-    _ folder: String, _ client: GraphClient, _ limit: MirrorStore.Limit = .init(), now: Timestamp
+    _ folder: String, _ client: GraphClient, _ limit: MirrorStore.Limit = .init(), now: Timestamp,
+    received: ([ObjectImage]) throws -> Void = { _ in }, willFinish: () throws -> Void = {}
   ) async throws {
     let (grants, server) = (client.welcome?.grants, try client.server)
     let graph = try await client.exportGraph(omitsDamage: true)
@@ -287,9 +299,13 @@ final class ReplicaSynchronizer {
       path: folder + "/" + ReplicaStore.mirrorName, model: client.context.model, store: graph.at.store,
       isPartial: !server.seesAll, limit: limit)
     do {
-      while let objects = try await graph.next() { try loader.add(objects) }
+      while let objects = try await graph.next() {
+        try loader.add(objects)
+        try received(objects)
+      }
       // It would pass for a mirror of everything.
       guard client.welcome?.grants == grants else { throw SyncRun.changedRights }
+      try willFinish()
       try loader.finish(at: graph.at, time: now)
     } catch {
       loader.abandon()
@@ -324,16 +340,22 @@ extension GraphClient {
     get throws { SyncRun.Server(try invariant(welcome, "a client that is connected was welcomed"), context.model) }
   }
 
-  /// Asks whether the server has a state.
+  /// Asks whether the server has a state. A server that has pruned it does not know.
   func has(_ token: Token) async throws -> Bool {
+    if case .isKnown(false) = try await knows(token) { false } else { true }
+  }
+
+  fileprivate func knows(_ token: Token) async throws -> SyncRun.Event {
     var commits = commits(since: token, untilNow: true, omitsDamage: true).makeAsyncIterator()
     do {
       _ = try await commits.next()
-      return true
+      return .isKnown(true)
     } catch let refusal as Refusal where refusal.code == .notFound {
-      return false
+      return .isKnown(false)
+    } catch let refusal as Refusal where refusal.code == .pruned {
+      return .isPruned
     } catch let refusal as Refusal where refusal.isOfKnownState {
-      return true
+      return .isKnown(true)
     }
   }
 

@@ -151,6 +151,43 @@ import Testing
     #expect(names == ["open", "queue", "receive", "states", "ask 140", "load", "end 0 0"])
   }
 
+  /// The server can't say whether it has had the state: it may have been restored and pruned since.
+  @Test func prunedStateIsComparedWithANewMirrorBeforeAnythingLeaves() throws {
+    var run = SyncRun(replica(), isCopy: false, server: server(), folder: "here")
+    let entry = entry(try intent(1))
+    var names = [name(run.begin())]
+    for event: SyncRun.Event in [.opened(isPartial: false), .queue([entry]), states(5, 6), .isPruned] {
+      names.append(name(run.handle(event)))
+    }
+    #expect(run.isUnverified)
+    var other = run
+    for event: SyncRun.Event in [.loaded(9, parked: 1), .queue([])] { names.append(name(run.handle(event))) }
+    #expect(names == ["open", "queue", "states", "ask 6", "load", "queue", "receive"])
+    #expect(!run.isUnverified)
+    #expect(name(run.handle(.received(9, commits: 0))) == "end 0 1")
+    // Without a new mirror nothing leaves.
+    guard case .endUnloaded(_, .restored) = other.handle(.notLoaded) else {
+      Issue.record("the edits are sent without a comparison")
+      return
+    }
+  }
+
+  /// An older state of a mirror whose newest one is lost may be lost, too.
+  @Test func prunedStateOfALostMirrorIsNotACommonOne() throws {
+    var run = SyncRun(replica(), isCopy: false, server: server(), folder: "here")
+    var names = [name(run.begin())]
+    for event: SyncRun.Event in [
+      .opened(isPartial: false), .queue([]), .outdated, states(90, 100, 140), .isKnown(false), .isPruned, .isPruned,
+      .rebased(parked: 0), .loaded(130),
+    ] {
+      names.append(name(run.handle(event)))
+    }
+    #expect(
+      names == [
+        "open", "queue", "receive", "states", "ask 140", "ask 100", "ask 90", "rebase -", "load", "rebase - loaded",
+      ])
+  }
+
   /// A mirror of another version of the model can't be used, but its states are known.
   @Test func queueIsAdaptedWithoutAUsableMirror() throws {
     var run = SyncRun(replica(), isCopy: false, server: server(), folder: "here")

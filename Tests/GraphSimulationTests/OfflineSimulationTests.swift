@@ -13,8 +13,9 @@ private func simulate(seed: UInt64, bug: OfflineBug? = nil) throws -> [OfflineEv
 /// Runs with replicas that work without their server: killed, cut off, copied, restored, and shared by two processes.
 @Suite struct OfflineSimulationTests {
   /// The runs in which rare events occur: undos of steps that wait and that have left; a retry, and an old copy that is
-  /// restored; the reload for a hidden object; and an edit over one that a reload has cut off from its base.
-  private static let rare: [UInt64] = [26, 40, 106, 1_006]
+  /// restored; the reload for a hidden object; an edit over one that a reload has cut off from its base; and edits over
+  /// states that a server has lost, which was restored and then pruned.
+  private static let rare: [UInt64] = [26, 40, 106, 1_006, 201_902, 203_325]
 
   /// `graph-sim --offline --seeds` runs as many seeds as you like.
   @Test func everyPromiseHoldsAndEveryEventOccurs() throws {

@@ -16,16 +16,18 @@ extension UnsentFile {
   /// - Parameters:
   ///   - common: the newest state that the mirror and the server have in common; nil for none that is known.
   ///   - text: reads the mirror of before the restore; nil without one.
+  ///   - objects: the only objects whose edits are concerned; nil for all.
   /// - Returns: the number of intents that were parked.
   package func rebase(
-    onto common: Revision?, at time: Timestamp, form: IntentForm, text: Intent.PastText?
+    onto common: Revision?, at time: Timestamp, form: IntentForm, text: Intent.PastText?,
+    only objects: Set<ObjectID>? = nil
   ) throws -> Int {
     try write { database in
       let before = try Self.countOfParked(database)
       var lost = [(number: Int64, parking: Parking)]()
       try Self.forEachEntry(database, form) { entry in
         // One without a meaning in this version of the model is parked when it would be sent.
-        if var intent = entry.intent {
+        if var intent = entry.intent, objects.map({ intent.changes(anyOf: $0) }) != false {
           let message = try intent.rebase(onto: common, text, form.model)
           if intent != entry.intent { try Self.replace(intent, database, form) }
           if let message {
@@ -47,6 +49,10 @@ extension UnsentFile {
 }
 
 extension Intent {
+  fileprivate func changes(anyOf objects: Set<ObjectID>) -> Bool {
+    changes.contains { $0.base > 0 && objects.contains($0.id) }
+  }
+
   /// - Returns: why the intent must wait for its user; nil if it need not, or if it waits already.
   fileprivate mutating func rebase(onto common: Revision?, _ text: PastText?, _ model: Model) throws -> String? {
     let newest: Revision = if let common { common } else { 0 }

@@ -12,7 +12,8 @@ struct CommonStateSearch {
   private var common = 0
   /// The server does not have the states from this index on.
   private var lost: Int
-  private var isFirst = true
+  /// Whether the next answer is about the newest state.
+  private(set) var isFirst = true
 
   init(_ states: [Token]) {
     assert(zip(states, states.dropFirst()).allSatisfy { $0.revision < $1.revision }, "states are in order")

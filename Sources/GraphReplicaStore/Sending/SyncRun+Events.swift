@@ -28,7 +28,8 @@ extension SyncRun {
     /// There is no mirror of this version of the model. One of another version has been in these states, oldest first.
     case noMirror(states: [Token])
     /// A new mirror has the server's state of this revision.
-    case loaded(Revision)
+    /// In a comparison with an earlier one, so many intents were parked.
+    case loaded(Revision, parked: Int = 0)
     /// No new mirror can be made, for a reason that another attempt would meet, too. An earlier one is still there.
     case notLoaded
     /// The mirror has this number of further commits, and with them the server's state of the revision.
@@ -39,6 +40,8 @@ extension SyncRun {
     case states([Token])
     /// Whether the server has the state.
     case isKnown(Bool)
+    /// The server's history no longer reaches back to the state, so it is unknown whether the server has had it.
+    case isPruned
     /// The queue refers to no state that the server has lost.
     case rebased(parked: Int)
     /// The next waiting intents, at most `page`.
@@ -67,7 +70,7 @@ extension SyncRun {
     /// texts of the lost states are gone.
     case rebase(onto: Revision?, isLoaded: Bool)
     /// Load a mirror of what the user sees, and use it in place of an earlier one; answered by `.loaded` or
-    /// `.notLoaded`.
+    /// `.notLoaded`. If `isUnverified`, the objects are compared with those of the earlier one first (`LostObjects`).
     case load
     /// Receive the commits since the mirror's state; answered by `.received` or `.outdated`.
     case receive

@@ -63,6 +63,8 @@ package struct SyncRun: Sendable {
   private var revisionsOfIntents = [Int64: Revision]()
   /// The mirror that is open.
   private var mirror = Mirror.none
+  /// Whether it is unknown if the server has had the mirror's state.
+  package private(set) var isUnverified = false
   /// Whether no new mirror can be made.
   private var isUnloaded = false
   /// The intents that wait for a new mirror.
@@ -127,11 +129,19 @@ package struct SyncRun: Sendable {
       guard var search else { preconditionFailure("a state is asked for during a search") }
       search.record(isKnown)
       compare(search)
+    case .isPruned:
+      guard var search else { preconditionFailure("a state is asked for during a search") }
+      // The newest state usually is the server's. An older one of a mirror with lost states may be lost, too.
+      isUnverified = search.isFirst && mirror != .none
+      search.record(search.isFirst)
+      compare(search)
+      if isUnverified { load() }
     case .rebased(let parked): report.parked += parked
     case .notLoaded: continueWithoutLoading()
-    case .loaded(let revision):
-      (mirror, isUnloaded) = (server.seesAll ? .following : .partial, false)
+    case .loaded(let revision, let parked):
+      (mirror, isUnloaded, isUnverified) = (server.seesAll ? .following : .partial, false, false)
       report.isReloaded = true
+      report.parked += parked
       finish(upTo: revision)
     case .received(let revision, let commits):
       report.received += commits
@@ -219,8 +229,9 @@ package struct SyncRun: Sendable {
   /// - if a copy of a replica takes another id, because what was sent under the old one is removed first.
   private mutating func continueWithoutLoading() {
     isUnloaded = true
-    if search?.hasDiverged == true || phase == .asking || phase == .renewing {
-      waiting = search?.hasDiverged == true ? .restored : .copied
+    let mayHaveDiverged = search?.hasDiverged == true || isUnverified
+    if mayHaveDiverged || phase == .asking || phase == .renewing {
+      waiting = mayHaveDiverged ? .restored : .copied
       return settle()
     }
     if mirror != .none, !follows {

@@ -82,8 +82,9 @@ extension ReplicaStore {
   /// The changes with temporary ids from 1, and with bases that the server knows.
   ///
   /// An object without unsent edits has the server's revision, which is its base. One with unsent edits has a revision
-  /// of this store; its base is the mirror's revision at that time. Another process may have synchronized the mirror
-  /// since, so its present revision would hide conflicts.
+  /// of this store; its base is the object's revision in the mirror at that time. Another process may have synchronized
+  /// the mirror since, so that its present revision would hide conflicts. The mirror's own revision is higher: a server
+  /// that was restored may have given it to another change of the object.
   /// - Parameter newest: the newest revision of the mirror.
   /// - Returns: the changes, and the client's id of each temporary one.
   private func renumbered(
@@ -106,13 +107,16 @@ extension ReplicaStore {
       if renumbered[index].kind == .revive { throw Self.needsServer("bringing back a deleted object") }
       // An object of an unsent edit has no revision that the server knows.
       let isNew = ProvisionalID.parts(of: renumbered[index].id) != nil
-      renumbered[index].base = isNew ? 0 : min(overlay.base(of: renumbered[index].base), newest)
+      let id = renumbered[index].id
+      func base(of revision: Revision) throws -> Revision {
+        let known = min(overlay.base(of: revision), newest)
+        guard revision >= ProvisionalRevision.base, let image = try mirror.image(of: id) else { return known }
+        return min(known, image.revision)
+      }
+      renumbered[index].base = isNew ? 0 : try base(of: renumbered[index].base)
       if let condition = renumbered[index].onlyIf {
-        renumbered[index].onlyIf =
-          isNew
-          ? nil
-          : Precondition(
-            revision: min(overlay.base(of: condition.revision), max(1, newest)), properties: condition.properties)
+        let revision = max(1, try base(of: condition.revision))
+        renumbered[index].onlyIf = isNew ? nil : Precondition(revision: revision, properties: condition.properties)
       }
     }
     return (renumbered, places)

@@ -135,6 +135,8 @@ final class OfflineRun {
   var seesAll = false
   /// The intents that a planted bug has sent before they were marked.
   var unmarked = [Int64]()
+  /// The comparison of the mirror that is loaded with the earlier one; nil if there is nothing to compare.
+  var lost: LostObjects?
 
   init(unsent: UnsentFile, lock: SenderLock, connection: ReplicaConnection) {
     (self.unsent, self.lock, self.connection) = (unsent, lock, connection)

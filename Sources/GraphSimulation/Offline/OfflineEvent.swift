@@ -32,6 +32,8 @@ public enum OfflineEvent: String, Sendable, CaseIterable {
   case pruned, serverRestored, serverCrashed
   /// A queue was adapted to a server that was restored.
   case rebased
+  /// The objects of a mirror were compared with those of a server that had pruned the mirror's state.
+  case unverified
   /// A replica was compared with the server; one of a user who does not see everything.
   case compared, comparedPart
 }

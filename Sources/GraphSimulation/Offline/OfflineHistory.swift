@@ -22,7 +22,7 @@ struct OfflineHistory {
     /// The value that the user has replaced, and the new one.
     var saw = Value.null
     var mine = Value.null
-    /// The values that its user saw of all properties that it changes.
+    /// The values that its user saw of all properties that it changes, also of an object that an insert turned out to be.
     var seen = [SeenValue]()
     /// The number of restores of the server before the mirror that its user has seen.
     let generation: Int
@@ -72,8 +72,8 @@ struct OfflineHistory {
   private(set) var committed = Set<UInt64>()
   /// The edits that were undone, even if a restore has removed the undo.
   private var undone = Set<UInt64>()
-  /// The conflicts of the newest commit of each edit.
-  private var conflicts = [UInt64: [Conflict]]()
+  /// The conflicts of the commits of each edit: that of a replica, and those of its copies.
+  private var conflicts = [UInt64: [TransactionID: [Conflict]]]()
   /// Whether a user has removed an unsent edit of a text. Splices behind it have no exact place any longer.
   private(set) var hasRemovedText = false
   private(set) var present = Present()
@@ -113,13 +113,15 @@ struct OfflineHistory {
     }
     guard committed.contains(edit) else { return "it was neither committed nor parked" }
     guard let kind = edits[edit]?.kind, kind != .several else { return nil }
-    let lost = conflicts[edit, default: []].filter { !$0.mineWon }
-    return lost.isEmpty ? nil : "what lost a conflict is not parked: \(lost)"
+    let lost = conflicts[edit, default: [:]].values.map { $0.filter { !$0.mineWon } }
+    return lost.contains(where: \.isEmpty) ? nil : "what lost a conflict is not parked: \(lost)"
   }
 
   // MARK: - The server
 
-  mutating func recordConflicts(_ conflicts: [Conflict], of edit: UInt64) { self.conflicts[edit] = conflicts }
+  mutating func recordConflicts(_ conflicts: [Conflict], of edit: UInt64, _ transaction: TransactionID) {
+    self.conflicts[edit, default: [:]][transaction] = conflicts
+  }
 
   /// Records a commit of the server.
   /// - Returns: the promise that it breaks; nil if it breaks none.

@@ -121,10 +121,10 @@ extension OfflineSimulation {
       preconditionFailure("the server has something to write")
     }
     let count = 1 + random.below(waiting.count)
-    var edits = [StoreRequestID: UInt64]()
+    var edits = [StoreRequestID: (number: UInt64, transaction: TransactionID)]()
     for (ticket, request) in waiting.prefix(count) {
       guard case .transaction(let transaction, _, _) = request, let group = transaction.undo else { continue }
-      edits[ticket] = group.group
+      edits[ticket] = (group.group, transaction.id)
     }
     let plan = BatchFaultPlan(.done, directory: serverDirectory, cancelled: [])
     server?.write(groups: [count], reads: false, now: now, faultPlan: plan)
@@ -132,7 +132,7 @@ extension OfflineSimulation {
       for case .committed(let results) in inbox {
         for (ticket, result) in results {
           if let edit = edits[ticket], case .committed(let result) = result.outcome {
-            history.recordConflicts(result.conflicts, of: edit)
+            history.recordConflicts(result.conflicts, of: edit.number, edit.transaction)
           }
         }
       }
@@ -146,7 +146,9 @@ extension OfflineSimulation {
     try check(head < history.present.revision ? "the server has lost revision \(history.present.revision)" : nil)
     if head == history.present.revision { return }
     for record in try store.commits(after: history.present.revision, through: nil, maximumChanges: .max) {
-      trace("revision \(record.revision) by \(record.author), edit \(record.undo?.group ?? 0)")
+      trace(
+        "revision \(record.revision) by \(record.author), edit \(record.undo?.group ?? 0): "
+          + record.changes.map { "\($0.kind) \($0.id) \($0.edits)" }.joined(separator: ", "))
       try check(history.record(record, served))
     }
   }

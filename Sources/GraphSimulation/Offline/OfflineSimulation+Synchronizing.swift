@@ -161,14 +161,22 @@ extension OfflineSimulation {
       run.connection.handle(.more(request))
     case (.loading(request, let loader?, let token?), .chunk(let chunk)):
       try loader.add(chunk.objects)
+      if run.run?.isUnverified == true, run.lost == nil, let mirror = run.mirror {
+        run.lost = LostObjects(over: mirror)
+        count(.unverified)
+      }
+      try run.lost?.compare(chunk.objects)
       guard isLast else { return run.connection.handle(.more(request)) }
+      let form = IntentForm(model.versions[device.version])
+      let parked = if let lost = run.lost { try lost.rebase(run.unsent, at: now, form: form) } else { 0 }
+      run.lost = nil
       try loader.finish(at: token, time: now)
       run.mirror?.close()
       let mirror = try MirrorStore(path: device.mirrorPath, model: model.versions[device.version])
       run.mirror = mirror
       device.generation = history.generation
       count(.loaded)
-      go(run, .loaded(try mirror.head.revision))
+      go(run, .loaded(try mirror.head.revision, parked: parked))
     default: try check("device \(device.number) receives an answer that it has not asked for: \(body)")
     }
   }
@@ -209,7 +217,8 @@ extension OfflineSimulation {
   private func receive(_ refusal: Refusal, of request: RequestID, _ run: OfflineRun) throws {
     switch (run.state, refusal.code) {
     case (.asking(request), .notFound): go(run, .isKnown(false))
-    case (.asking(request), .pruned), (.asking(request), .limit): go(run, .isKnown(true))
+    case (.asking(request), .pruned): go(run, bug == .keptLostBases ? .isKnown(true) : .isPruned)
+    case (.asking(request), .limit): go(run, .isKnown(true))
     case (.following(request, _, _), .notFound), (.following(request, _, _), .pruned),
       (.following(request, _, _), .limit):
       go(run, .outdated)

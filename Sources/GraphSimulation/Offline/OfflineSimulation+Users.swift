@@ -30,7 +30,9 @@ extension OfflineSimulation {
   ) throws {
     let model = model.versions[device.version]
     var edit = makeEdit(device, process, all[0], property, policy, model, isAlone: all.count == 1)
-    edit.seen = all.flatMap { seen($0, process.view, model) }
+    edit.seen = all.flatMap { change in
+      seen(change.edits.map(\.property), of: process.view[change.id], model)
+    }
     let group = UndoGroup(scope: OfflineHistory.scope, group: history.nextEdit, name: "edit")
     lastTransaction += 1
     let transaction = Transaction(
@@ -40,9 +42,15 @@ extension OfflineSimulation {
     guard case .committed = try store.commit([request], now: now)[0].outcome else { return }
     let number = try device.unsent.replica.number
     trace("device \(device.number), process \(process.number): edit \(history.nextEdit) is number \(number): \(all)")
+    let view = try Self.objects(of: store)
+    for (id, image) in process.view where !all.contains(where: { $0.id == id }) {
+      guard let after = view[id], let entity = model.entity(id.entity) else { continue }
+      let changed = entity.storedProperties.filter { image[$0] != after[$0] }
+      edit.seen += seen(changed.map(\.number), of: image, model)
+    }
     history.add(edit)
     device.open[number] = group.group
-    process.view = try Self.objects(of: store)
+    process.view = view
     count(.edited)
     if process.isStale { count(.editedBesideRun) }
     if all.contains(where: { ProvisionalID.parts(of: $0.id) != nil }) { count(.editedNewObject) }
@@ -59,7 +67,9 @@ extension OfflineSimulation {
       device: device.number, lineage: device.lineage, kind: kind, target: isNew ? nil : change.id, policy: policy,
       generation: process.generation)
     if isAlone, !isNew, let property, case .set(let value)? = change.edits.first?.action,
-      let known = model.known(property.entity, property.name), let image = process.view[change.id]
+      let known = model.known(property.entity, property.name), let image = process.view[change.id],
+      // The server has another id for it.
+      image[known].objectID.flatMap({ ProvisionalID.parts(of: $0) }) == nil
     {
       edit.property = property
       (edit.saw, edit.mine) = (image[known], value)
@@ -67,15 +77,15 @@ extension OfflineSimulation {
     return edit
   }
 
-  /// The values that a user sees of the properties that a change edits.
+  /// The values that a user sees of properties of an object.
   private func seen(
-    _ change: Change, _ view: [ObjectID: ObjectImage], _ model: Model
+    _ properties: [PropertyNumber], of image: ObjectImage?, _ model: Model
   ) -> [OfflineHistory.SeenValue] {
-    guard let image = view[change.id] else { return [] }
-    return change.edits.compactMap { edit in
-      guard let property = model.property(edit.property) else { return nil }
+    guard let image else { return [] }
+    return properties.compactMap { number in
+      guard let property = model.property(number) else { return nil }
       let name = if let renamed = property.renamed { renamed } else { property.name }
-      return OfflineHistory.SeenValue(object: change.id, property: name, value: image[property])
+      return OfflineHistory.SeenValue(object: image.id, property: name, value: image[property])
     }
   }
 
