@@ -259,7 +259,8 @@ let package = Package(
         grdb,
       ]),
     .testTarget(
-      name: "GraphReplicaStoreTests", dependencies: ["GraphModel", "GraphStore", "GraphReplicaStore", "GraphTesting"]),
+      name: "GraphReplicaStoreTests",
+      dependencies: ["GraphModel", "GraphStore", "GraphReplicaStore", "GraphTesting", grdb]),
     .testTarget(name: "GraphAccessTests", dependencies: ["GraphModel", "GraphAccess", "GraphTesting", grdb]),
     .testTarget(
       name: "GraphHubTests", dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "GraphTesting"]),

@@ -90,8 +90,8 @@ extension AccessFile {
   /// Removes tokens of browsers above the maximum with their lines of the log: first those that can no longer be used,
   /// then those that were not used for the longest time.
   ///
-  /// - Parameter newest: the token that was made just now. It stays, as does its line, the newest one of the log, because
-  ///   the numbers of lines are never used again.
+  /// - Parameter newest: the token that was made just now. It stays, as does its line, the newest one of the log,
+  ///   because the numbers of lines are never used again.
   private static func removeSurplusBrowsers(
     of user: String, besides newest: TokenSelector, _ now: Timestamp, _ database: Database
   ) throws {

@@ -58,6 +58,15 @@ public struct AccessUser: Hashable, Sendable {
     guard !scalars.contains(where: { $0.value < 32 || (127..<160).contains($0.value) }) else {
       throw Refusal(.invalid, "a user's name has no control characters")
     }
+    // Names that look equal would be two users. A joiner is part of the words of some scripts, but of no ASCII name.
+    let isASCII = scalars.allSatisfy { $0.isASCII || $0.properties.generalCategory == .format }
+    let hidden = scalars.first {
+      $0.properties.generalCategory == .format && (isASCII || !["\u{200C}", "\u{200D}"].contains($0))
+    }
+    if let hidden {
+      let code = String(hidden.value, radix: 16, uppercase: true)
+      throw Refusal(.invalid, "a user's name has no invisible characters such as U+\(code)")
+    }
     guard scalars.first != " ", scalars.last != " " else {
       throw Refusal(.invalid, "a user's name has no space at its beginning or end")
     }

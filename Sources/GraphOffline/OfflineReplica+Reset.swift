@@ -89,15 +89,18 @@ extension OfflineReplica {
   // MARK: - Deleting everything
 
   /// The objects that a user is asked to delete, and the state in which the user sees them.
-  package struct Everything: Sendable, Equatable {
-    package let objects: [ObjectID]
+  public struct Everything: Sendable, Equatable {
+    /// The objects, also boards and tags.
+    public let objects: [ObjectID]
     /// The base of the delete: what others change after it stays.
     package let seen: Token
 
     package init(_ objects: [ObjectID], seen: Token) { (self.objects, self.seen) = (objects, seen) }
 
-    package var count: Int { objects.count }
-    package var isEmpty: Bool { objects.isEmpty }
+    /// The number of objects.
+    public var count: Int { objects.count }
+    /// Whether there is nothing to delete.
+    public var isEmpty: Bool { objects.isEmpty }
   }
 
   /// The objects that a delete of everything would delete.
@@ -126,10 +129,11 @@ extension OfflineReplica {
   }
 
   /// The result of a delete of everything.
-  package struct DeleteOutcome: Sendable {
-    package var deleted = 0
+  public struct DeleteOutcome: Sendable {
+    /// The number of deleted objects.
+    public var deleted = 0
     /// The objects that stay, because others have changed them or objects that depend on them.
-    package var kept = [ObjectID]()
+    public var kept = [ObjectID]()
   }
 
   /// Deletes objects here and on the server, in one transaction with the state that the user saw as its base.

@@ -97,18 +97,15 @@ public struct GraphServer: Service {
     let loop = group.next()
     let readers = ReadExecutor(threads: configuration.readerThreads)
     let internalReaders = ReaderPool(threads: 1)
-    let accountChecks = ReaderPool(threads: configuration.authenticator == nil ? 0 : 1, name: "accounts")
     let writer = WriterThread(store: store, clock: Self.now)
     let conditions = ServingConditions(configuration, others: others, log: log)
-    for exposure in conditions.exposures { log.warning("\(exposure)") }
     let runner = try runner(loop, conditions, writer, readers, internalReaders)
-    runner.accounts.checks = accountChecks
+    let pools = [internalReaders, runner.accounts.checks]
     var listeners = [Listener]()
     do {
       try writer.start { event in runner.submit(event) }
       try readers.start()
-      try internalReaders.start()
-      try accountChecks.start()
+      for pool in pools { try pool.start() }
       try await listen(group, runner, &listeners)
       try await startInterfaces(group, runner)
     } catch {
@@ -116,7 +113,7 @@ public struct GraphServer: Service {
       // A promise of the runner must not outlive its loop unfulfilled.
       try? await loop.submit { runner.cancelRemaining() }.get()
       for interface in interfaces { await interface.stop() }
-      await Self.end(group, writer, readers, [internalReaders, accountChecks])
+      await Self.end(group, writer, readers, pools)
       throw error
     }
     let timer = loop.scheduleRepeatedTask(initialDelay: .seconds(0), delay: .seconds(1)) { _ in runner.tick() }
@@ -142,7 +139,7 @@ public struct GraphServer: Service {
     watching.cancel()
     checkingCertificate?.cancel()
     pruning?.cancel()
-    await Self.end(group, writer, readers, [internalReaders, accountChecks])
+    await Self.end(group, writer, readers, pools)
     try store.close()
     log.info("the store is closed")
   }
@@ -162,6 +159,7 @@ public struct GraphServer: Service {
     _ loop: any EventLoop, _ conditions: ServingConditions, _ writer: WriterThread, _ readers: ReadExecutor,
     _ internalReaders: ReaderPool
   ) throws -> HubRunner {
+    for exposure in conditions.exposures { log.warning("\(exposure)") }
     let runner = HubRunner(
       loop: loop,
       hub: Hub(
@@ -171,6 +169,7 @@ public struct GraphServer: Service {
       store: store, writer: writer, readers: readers, internalReaders: internalReaders, spoolDirectory: store.directory,
       limits: configuration.limits, conditions: conditions, log: log)
     runner.accounts.authenticator = configuration.authenticator
+    runner.accounts.checks = ReaderPool(threads: configuration.authenticator == nil ? 0 : 1, name: "accounts")
     runner.accounts.browserLogins = configuration.browserLogins
     runner.accounts.shareLinks = configuration.shareLinks
     return runner

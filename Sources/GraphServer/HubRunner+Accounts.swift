@@ -21,7 +21,7 @@ extension HubRunner {
     var auditLimiter = AuditLimiter()
     /// The thread of the checks of tokens, which wait for nothing else. Otherwise a user whose right has ended could
     /// keep it by work for the hub's reader.
-    var checks: ReaderPool?
+    var checks = ReaderPool(threads: 0)
     /// Whether a check of the tokens in use is under way.
     var isChecking = false
     /// Logins of browsers that are not answered yet.
@@ -72,10 +72,10 @@ extension HubRunner {
   /// Ends the sessions whose tokens can no longer be used, and those without a token once it is needed, gives others
   /// their new rights, and forgets erased names. Called twice a second.
   func checkTokens() {
-    if let authenticator = accounts.authenticator, let checks = accounts.checks, !accounts.isChecking {
+    if let authenticator = accounts.authenticator, !accounts.isChecking {
       accounts.isChecking = true
       let (tokens, includeNone) = tokensInUse
-      checks.enqueue { [self] in
+      accounts.checks.enqueue { [self] in
         let ended = tokens.isEmpty ? [:] : authenticator.ended(among: tokens)
         let changed = tokens.isEmpty ? [:] : authenticator.changedAccess(among: tokens)
         let withoutToken = includeNone ? authenticator.authenticate(nil) : .success(.owner)

@@ -24,8 +24,8 @@ struct LoginThrottle {
 
   /// Records that a credential from an address was refused.
   /// - Parameter now: the time in milliseconds of a monotonic clock.
-  /// - Returns: the time in milliseconds after which to answer; nil if too many answers to the address are waiting. Such
-  ///   a failure is answered after `longestPause`.
+  /// - Returns: the time in milliseconds after which to answer; nil if too many answers to the address are waiting.
+  ///   Such a failure is answered after `longestPause`.
   mutating func recordFailure(_ address: String, now: Int64) -> Int64? {
     var entry = Address(failures: 0, lastAnswer: now)
     if let known = addresses[address], known.lastAnswer + Self.pauses.memory > now {

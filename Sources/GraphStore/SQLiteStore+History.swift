@@ -147,8 +147,8 @@ extension SQLiteStore {
       }
       try flush()
       let kept = part.commits.map { names.shown($0) }
-      // Only commits that the class sees fill a part. Otherwise its end would be the revision of an invisible commit, and
-      // with a filter the client would learn its author or its entity.
+      // Only commits that the class sees fill a part. Otherwise its end would be the revision of an invisible commit,
+      // and with a filter the client would learn its author or its entity.
       let end = if part.isFull, let last = kept.last { last.revision } else { through }
       assert(end >= since && end <= head.revision)
       // A change that was read has an image.

@@ -54,7 +54,13 @@ import Testing
     #expect(throws: Refusal.self) { try AccessUser.check(name: name) }
   }
 
-  @Test(arguments: ["ann", "Ann Łuczak", "a", String(repeating: "é", count: 128)])
+  /// Names that look equal would be two users.
+  @Test(arguments: ["ann\u{200B}", "a\u{200D}nn", "\u{202E}nna", "ann\u{AD}", "ann\u{2060}", "میثم\u{200B}"])
+  func nameWithAnInvisibleCharacterIsRefused(name: String) {
+    #expect(throws: Refusal.self) { try AccessUser.check(name: name) }
+  }
+
+  @Test(arguments: ["ann", "Ann Łuczak", "a", "علی\u{200C}رضا", String(repeating: "é", count: 128)])
   func nameIsAccepted(name: String) throws {
     try AccessUser.check(name: name)
   }

@@ -153,8 +153,8 @@ import Testing
     await fixture.stop()
   }
 
-  /// A copy that is loaded again lacks the commits of before, so that an edit from before is shown although it will be in
-  /// conflict. A later edit of the same value is then in conflict, too.
+  /// A copy that is loaded again lacks the commits of before, so that an edit from before is shown although it will be
+  /// in conflict. A later edit of the same value is then in conflict, too.
   @Test func editOverOneThatAReloadCutOffIsInConflictToo() async throws {
     let fixture = try await OfflineFixture.turnedOn()
     func color(_ color: String) async throws {

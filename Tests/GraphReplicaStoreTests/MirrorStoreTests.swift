@@ -113,8 +113,8 @@ import Testing
     #expect(failure { _ = try MirrorStore(path: fixture.path + "x", model: other) }?.code == .notAStore)
   }
 
-  /// A process that is killed before the new mirror has its name leaves the earlier one, without its log but complete. If
-  /// another process reads an earlier state of it, there is none instead of an incomplete one.
+  /// A process that is killed before the new mirror has its name leaves the earlier one, without its log but complete.
+  /// If another process reads an earlier state of it, there is none instead of an incomplete one.
   @Test(arguments: [false, true]) func replacementThatFailsLeavesNoIncompleteMirror(isRead: Bool) throws {
     let fixture = try MirrorFixture(try filled())
     var configuration = Configuration()

@@ -343,18 +343,6 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     return refusal
   }
 
-  /// The refusal of a request that failed because of an error.
-  package static func refusal(of error: any Error) -> Refusal {
-    switch error {
-    case let known as Refusal: return known
-    case let failure as StoreFailure: return failure.refusal
-    default:
-      var refusal = Refusal(.unavailable, "\(error)")
-      refusal.messageWithoutPaths = textWithoutPaths
-      return refusal
-    }
-  }
-
   /// The sentence about any failure for principals with rights.
   public static let textWithoutPaths = "the server can't use its store; its owner finds the reason in its log"
 

@@ -129,8 +129,8 @@ extension UnsentFile {
   }
 
   /// Parks an intent, and those behind it that name an object which only it would have made.
-  /// - Parameter text: reads the mirror, for the texts that the intent would have made. If the server's history no longer reaches back to the intent's base, the
-  ///   intent keeps the texts that its splices refer to.
+  /// - Parameter text: reads the mirror, for the texts that the intent would have made. If the server's history no
+  ///   longer reaches back to the intent's base, the intent keeps the texts that its splices refer to.
   package func park(_ number: Int64, _ parking: Parking, form: IntentForm, text: Intent.PastText? = nil) throws {
     try write { database in
       var parking = parking

@@ -41,12 +41,11 @@ extension Intent {
   ///
   /// Splices without their text keep their base: their offsets are those of the text that the user saw.
   mutating func lowerBases(to bases: [ObjectID: Revision]) {
-    guard case .changes(let changes) = content else { return }
-    content = .changes(
-      changes.flatMap { change in
-        guard let base = bases[change.id], base < change.base else { return [change] }
-        return rebased(change, to: base) { min($0, base) }
-      })
+    let lowered = changes.flatMap { change in
+      guard let base = bases[change.id], base < change.base else { return [change] }
+      return rebased(change, to: base) { min($0, base) }
+    }
+    if case .changes = content { content = .changes(lowered) }
   }
 
   /// A change with another base; splices without their text are a change of their own, with the former one.

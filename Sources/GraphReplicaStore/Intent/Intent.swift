@@ -150,7 +150,7 @@ package struct Parking: Sendable, Equatable {
   package var left: Timestamp?
   package var conflicts = [Conflict]()
   package var violations = [Violation]()
-  /// The texts that the intent's splices would have made, as far as the copy knew the texts before: what the user wrote.
+  /// What the user wrote: the texts that the intent's splices would have made, where the copy knew the texts before.
   package var texts = [ObjectID: [PropertyNumber: String]]()
   /// The parked intent whose objects it names.
   package var waitsFor: Int64?

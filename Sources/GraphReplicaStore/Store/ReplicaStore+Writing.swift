@@ -125,8 +125,8 @@ extension ReplicaStore {
   /// The bases of objects that earlier unsent edits change, if the mirror lacks their changes since then.
   ///
   /// A mirror that was loaded again does not have the commits before its load, so an edit from before it is shown even
-  /// if it will be in conflict. A later edit of the same object then has the earlier base, too: its user has not seen the
-  /// values of the load.
+  /// if it will be in conflict. A later edit of the same object then has the earlier base, too: its user has not seen
+  /// the values of the load.
   private func seenBases(of changes: [Change]) throws -> [ObjectID: Revision] {
     let ids = Set(changes.filter { $0.kind != .insert && $0.base > 0 }.map(\.id))
     if ids.isEmpty { return [:] }

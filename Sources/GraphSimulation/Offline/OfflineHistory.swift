@@ -22,7 +22,8 @@ struct OfflineHistory {
     /// The value that the user has replaced, and the new one.
     var saw = Value.null
     var mine = Value.null
-    /// The values that its user saw of all properties that it changes, also of an object that an insert turned out to be.
+    /// The values that its user saw of all properties that it changes, also of an object that an insert turned out to
+    /// be.
     var seen = [SeenValue]()
     /// The number of restores of the server before the mirror that its user has seen.
     let generation: Int

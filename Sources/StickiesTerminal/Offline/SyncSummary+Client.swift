@@ -38,22 +38,8 @@ extension SyncLink {
   init(_ client: GraphClient) {
     let model = client.context.model
     self.init(
-      run: { operation, done in
-        Self.answer(done) {
-          try await client.withoutConnection { replica, connect in
-            try await operation.run(on: replica, model, connect)
-          }
-        }
-      },
-      everything: { done in
-        Self.answer(done) {
-          try await client.withoutConnection { replica, connect in
-            // The user sees the number of objects that there are now.
-            _ = try await replica.synchronize(connect: connect)
-            return try replica.objectsToDelete(model: model)
-          }
-        }
-      },
+      run: { operation, done in Self.answer(done) { try await operation.run(client) } },
+      everything: { done in Self.answer(done) { try await client.objectsToDeleteEverywhere() } },
       dependents: { number in
         guard let replica = client.keptReplica else { return 0 }
         return try replica.dependents(of: number, model: model).count
@@ -78,48 +64,35 @@ extension SyncLink {
 extension SyncOperation {
   /// Runs the operation.
   /// - Returns: a sentence about what was done.
-  nonisolated(nonsending) func run(
-    on replica: OfflineReplica, _ model: Model, _ connect: OfflineReplica.Connect
-  ) async throws -> String {
+  @MainActor func run(_ client: GraphClient) async throws -> String {
     switch self {
-    case .turnOn: return try await Self.turnOn(replica, connect)
+    case .turnOn:
+      guard let report = try await client.turnSyncOn() else {
+        return "sync is on: your edits are sent when the server answers"
+      }
+      return "sync is on" + Self.sentence(sent: report.sent, parked: report.parked)
     case .turnOff:
-      // The copy is to have all that the board has shown.
-      _ = try? await replica.synchronize(connect: connect)
-      try replica.turnOff()
+      try await client.turnSyncOff()
       return "sync is off: this computer keeps the copy and your edits"
     case .resync(let discardsUnsent):
-      let (file, report) = try await replica.reset(discardingUnsent: discardsUnsent, connect: connect)
-      if let file { return "the copy was loaded again; the removed edits are in \(file)" }
-      return "the copy was loaded again" + Self.sentence(sent: report.sent, parked: report.parked)
+      let result = try await client.resetCopy(discardingUnsent: discardsUnsent)
+      if let file = result.removedEdits {
+        return "the copy was loaded again; the removed edits are in \(file.path)"
+      }
+      return "the copy was loaded again" + Self.sentence(sent: result.report.sent, parked: result.report.parked)
     case .deleteEverywhere(let objects):
-      let outcome = try await replica.deleteEverywhere(objects, connect: connect)
+      let outcome = try await client.deleteEverywhere(objects)
       let deleted = "\(Self.count(outcome.deleted, "object")) deleted here and on the server"
       return outcome.kept.isEmpty
         ? deleted : "\(deleted); \(Self.count(outcome.kept.count, "object")) changed by others stay"
     case .retry(let number):
-      try replica.retry(number, policy: nil, model: model)
+      try await client.retryConflict(number)
       return "edit \(number) is sent again"
     case .replace(let number, let text):
-      try replica.replace(number, by: text, model: model)
+      try await client.replaceConflict(number, byForm: text)
       return "edit \(number) was changed and is sent again"
     case .discard(let number):
-      let removed = try replica.discard(number, model: model)
-      return "\(Self.count(removed.count, "edit")) removed"
-    }
-  }
-
-  private nonisolated(nonsending) static func turnOn(
-    _ replica: OfflineReplica, _ connect: OfflineReplica.Connect
-  ) async throws -> String {
-    do {
-      let report = try await replica.turnOn(connect: connect)
-      return "sync is on" + sentence(sent: report.sent, parked: report.parked)
-    } catch let failure as ConnectFailure {
-      // There is a copy, which the server need not make.
-      guard try replica.status() != nil else { throw failure }
-      try replica.setOn()
-      return "sync is on: your edits are sent when the server answers"
+      return "\(Self.count(try await client.discardEdit(number).count, "edit")) removed"
     }
   }
 
