@@ -150,7 +150,7 @@ package struct Parking: Sendable, Equatable {
   package var left: Timestamp?
   package var conflicts = [Conflict]()
   package var violations = [Violation]()
-  /// What the user wrote: the texts that the intent's splices would have made, where the copy knew the texts before.
+  /// The whole texts that the user wrote, where the copy knew the texts before the intent's splices.
   package var texts = [ObjectID: [PropertyNumber: String]]()
   /// The parked intent whose objects it names.
   package var waitsFor: Int64?
