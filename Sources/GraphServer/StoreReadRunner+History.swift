@@ -48,6 +48,7 @@ extension StoreReadRunner {
       size -= origin.overwrittenValues.removeFirst().value.approximateSize
     }
     if size > ProtocolLimits.maximumFrameSize - 1 << 16 { (origin.replaced, origin.isReplacedKnown) = (.null, false) }
+    if isOfOthers(origin.author) { origin.transaction = Self.unknownTransaction }
     if let lens { origin = lens.downgraded(origin, of: property) }
     try stream.finish(frame(ToClient(number, .why(origin))), at: store.head)
   }
@@ -84,8 +85,19 @@ extension StoreReadRunner {
     try stream.finish(frame(ToClient(number, .differences(chunk, last: true, damage: end.damage))), at: end.at)
   }
 
+  /// Whether a commit is one of another user, for a user who does not see everything.
+  ///
+  /// The fingerprints of all commits are sent to such a user, too. A client's replica is a random part of each, which
+  /// keeps the values of invisible commits from being guessed, so it must not become known.
+  private func isOfOthers(_ author: String) -> Bool {
+    visibility != nil && !UTF8Comparison.equal(author, principal.name)
+  }
+
+  private static let unknownTransaction = TransactionID(replica: .zero, sequence: 0)
+
   private func entry(_ commit: CommitRecord) -> CommitEntry {
     var entry = CommitEntry(commit)
+    if isOfOthers(entry.author) { entry.transaction = Self.unknownTransaction }
     // Changes of objects whose entity was removed from the model cannot be decoded.
     entry.changes.removeAll { store.model.entity($0.id.entity) == nil }
     guard commit.approximateSize > ProtocolLimits.maximumFrameSize / 2 else { return entry }

@@ -12,6 +12,8 @@ struct StoreReadRunner: Sendable {
   var lens: ModelLens?
   /// The objects that the requesting session may see; nil for all.
   var visibility: Visibility?
+  /// The user of the requesting session.
+  var principal = Principal(author: "")
   /// The limits of a fetch; nil for the machine's owner.
   var budget: ReadBudget?
 
@@ -30,7 +32,10 @@ struct StoreReadRunner: Sendable {
         reads.visibility = visibility
         reads.run(request, number, into: stream)
       case .objects(let fetch): try objects(fetch, number, stream)
-      case .message(let message, let author): try answer(message, of: author, number, stream)
+      case .message(let message, let author):
+        var reads = self
+        reads.principal = author
+        try reads.answer(message, of: author, number, stream)
       }
     } catch is ReadStream.Cancelled {
     } catch {
