@@ -116,7 +116,7 @@ extension OfflineReplica {
   public struct ResetResult: Sendable {
     /// The file of the removed edits, one JSON form in each line; nil if there were none.
     public let removedEdits: URL?
-    /// What was sent and received.
+    /// The counts of sent and received edits.
     public let report: SyncReport
   }
 

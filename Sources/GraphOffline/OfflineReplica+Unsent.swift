@@ -52,6 +52,16 @@ extension OfflineReplica {
     }
   }
 
+  /// Objects as the copy has them, without unsent edits; none that it does not have, or if it can't be read.
+  package func copiedImages(of ids: Set<ObjectID>, model: Model) -> [ObjectID: ObjectImage] {
+    guard !ids.isEmpty,
+      let mirror = try? MirrorStore(path: path + "/" + ReplicaStore.mirrorName, model: model)
+    else { return [:] }
+    defer { mirror.close() }
+    let found = try? mirror.read { mirror in try ids.compactMap { try mirror.image(of: $0) } }
+    return if let found { Dictionary(found.map { ($0.id, $0) }) { first, _ in first } } else { [:] }
+  }
+
   /// Removes an edit that has not left or is parked, and the edits of objects that only it makes.
   /// - Returns: the JSON forms of the removed edits.
   /// - Throws: `Refusal(.notFound)` without such an edit, `Refusal(.conflict)` if it is on its way.

@@ -77,7 +77,7 @@ import Testing
     let number = try #require(conflicts[0]["number"]?.integerValue)
     let listed = try here("sync", "conflicts").output
     #expect(listed.contains("\(number)  ann@train") && listed.contains(" theirs deleted (bob@desk"), "\(listed)")
-    #expect(listed.contains("Note.text mine   \"buy bread\""), "\(listed)")
+    #expect(listed.contains("Note.text mine   \"buy bread\"") && listed.contains("    of Note "), "\(listed)")
     // Without the daemon the edit is queued again.
     daemon.kill()
     let retried = try here("sync", "retry", "\(number)")

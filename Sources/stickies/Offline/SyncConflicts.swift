@@ -30,17 +30,30 @@ extension SyncCommand {
         return output.print(JSON.array(try entries.map { try JSON(parsingEnvelope: $0.form.utf8) }))
       }
       if entries.isEmpty { return output.print("no edit is in conflict") }
-      for entry in entries { output.print(Self.text(entry)) }
+      let ids = Set(entries.compactMap(\.intent).flatMap(\.changes).map(\.id))
+      let images = replica.copiedImages(of: ids, model: StickiesModel.model)
+      for entry in entries {
+        output.print(
+          Self.text(entry) { id in
+            if let image = images[id] { return output.line(image) }
+            return "\(StickiesModel.model.entityName(id.entity)) \(id.description.prefix(8))"
+          })
+      }
     }
 
+    /// - Parameter line: returns a line for a changed object.
     @MainActor
-    private static func text(_ entry: UnsentFile.Entry) -> String {
+    private static func text(_ entry: UnsentFile.Entry, _ line: (ObjectID) -> String) -> String {
       guard let intent = entry.intent, case .parked(let parking) = intent.state else {
         return "\(entry.number)  \(TextTable.visible(entry.failure.map { $0.message } ?? entry.form))"
       }
       let edit = OfflineReplica.ParkedEdit(entry)
       let (author, message) = (TextTable.visible(intent.author), TextTable.visible(parking.message))
       var lines = ["\(entry.number)  \(author), \(Output.localTime(intent.made)): \(message)"]
+      var seen = Set<ObjectID>()
+      for id in intent.changes.map(\.id) where !id.isTemporary && seen.insert(id).inserted {
+        lines.append("    of \(line(id))")
+      }
       for conflict in parking.conflicts {
         let property = StickiesModel.model.property(conflict.property)
         let name = name(of: conflict.id, property)
