@@ -11,7 +11,7 @@ import Testing
       #expect(answer.status == 200)
       #expect(answer.fields["etag"] == "\"1\"")
       #expect(answer.fields["cache-control"] == "no-store")
-      #expect(answer.fields["vary"] == "Authorization, Accept")
+      #expect(answer.fields["vary"] == "Authorization, Cookie, Accept")
       let values = #""title":"one","year":2026,"due":null"#
       #expect(answer.text == #"{"id":"\#(id)","entity":"Project","revision":1,"# + values + "}\n")
       let current = try await served.get("/v1/objects/Project/\(id)", ["If-None-Match: W/\"1\""])

@@ -199,7 +199,7 @@ struct Responder: Sendable {
   /// time; and browsers must not guess its type.
   static func addCommonFields(_ fields: inout HTTPFields) {
     if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
-    if fields[.vary] == nil { fields[.vary] = "Authorization, Accept" }
+    if fields[.vary] == nil { fields[.vary] = "Authorization, Cookie, Accept" }
     fields[.xContentTypeOptions] = "nosniff"
   }
 }
