@@ -174,7 +174,7 @@ package final class MirrorLoader {
 
   /// Runs `body`; an error of SQLite, such as that of a full disk, is thrown as a failure in words.
   private static func explaining<Result>(_ draft: String, _ body: () throws -> Result) throws -> Result {
-    do { return try body() } catch let error as DatabaseError { throw SQLiteFailure.of(error, path: draft) }
+    do { return try body() } catch let error as DatabaseError { throw MirrorStore.failure(error, draft) }
   }
 
   /// Removes the draft.

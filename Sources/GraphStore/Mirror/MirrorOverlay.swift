@@ -310,7 +310,7 @@ package final class MirrorOverlay: @unchecked Sendable {
       }
     } catch let error as DatabaseError {
       queue.inDatabase { _ in views.isUnknown = true }
-      throw SQLiteFailure.of(error, path: queue.path)
+      throw MirrorStore.failure(error, queue.path)
     }
     return try invariant(result, "a transaction has a result or an error").get()
   }

@@ -92,7 +92,7 @@ package final class MirrorStore: @unchecked Sendable {
         return (id, StoreLayout(model: model), try database.tableExists(Self.partialTable))
       }
     } catch let error as DatabaseError {
-      throw SQLiteFailure.of(error, path: path)
+      throw Self.failure(error, path)
     }
   }
 
@@ -249,8 +249,16 @@ package final class MirrorStore: @unchecked Sendable {
     do {
       return try queue.inDatabase(body)
     } catch let error as DatabaseError {
-      throw SQLiteFailure.of(error, path: path)
+      throw Self.failure(error, path)
     }
+  }
+
+  /// The failure for an error of SQLite. A copy on a full disk needs other advice than a daemon's store.
+  static func failure(_ error: DatabaseError, _ path: String) -> any Error {
+    let failure = SQLiteFailure.of(error, path: path)
+    guard var full = failure as? StoreFailure, full.code == .full else { return failure }
+    full.advice = "Free some space. Nothing is lost: the daemon has what the copy lacks."
+    return full
   }
 
   /// Closes the file. Call it when no read is running.
