@@ -81,6 +81,9 @@ struct OfflineHistory {
   /// The revisions to which the server was restored, oldest first.
   private var restores = [Revision]()
 
+  /// Whether the server has an edit more than once.
+  var hasRepeatedEdit: Bool { present.applied.values.contains { $0 > 1 } }
+
   /// The number of restores of the server.
   var generation: Int { restores.count }
 

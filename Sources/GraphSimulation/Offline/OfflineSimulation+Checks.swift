@@ -67,9 +67,10 @@ extension OfflineSimulation {
   /// Checks that merges have split no word.
   ///
   /// A splice behind a removed edit, or in a text that a restored server has lost, is placed by the differences of two
-  /// texts, which may be in the middle of a word.
+  /// texts, which may be in the middle of a word. So may one in a text that has a word twice, because an edit was
+  /// committed for a replica and for its copy.
   private func checkWords() throws {
-    if history.hasRemovedText || history.generation > 0 { return }
+    if history.hasRemovedText || history.hasRepeatedEdit || history.generation > 0 { return }
     for image in try servedObjects().values where served.isA(image.id, "Item") {
       guard let text = served.value(image, "Item", "text").stringValue else { continue }
       for word in text.split(separator: " ") where word.first != "w" || Int(word.dropFirst()) == nil {
