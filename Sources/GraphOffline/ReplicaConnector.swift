@@ -277,7 +277,8 @@ actor ReplicaConnector {
       let client = try await connect(nil, self)
       await client.close()
     } catch {
-      if let sentence = Self.sentence(of: error) { trouble.set(sentence) }
+      let failure: any Error = if let refusal = error as? Refusal { replica.removingCopy(after: refusal) } else { error }
+      if let sentence = Self.sentence(of: failure) { trouble.set(sentence) }
       return .zero
     }
     isAnswering = true

@@ -114,6 +114,29 @@ import Testing
     await server.stop()
   }
 
+  /// A program shows the copy when the server answers that the rights have ended.
+  @Test func openProgramRemovesTheCopyToo() async throws {
+    let server = try await serve()
+    _ = try await replica.turnOn { try await self.connect("a", replica: $0) }
+    await server.stop()
+    let client = try await replica.openMoving(
+      model: model, options: GraphClient.Options(author: "ann")
+    ) { [address, model] id, actor in
+      var options = GraphClient.Options(author: "ann")
+      options.credentials = .token("a")
+      options.keptReplica = id
+      options.reconnects = false
+      return try await GraphClient.connect(to: address, model: model, options: options, actor: actor)
+    }
+    account.end(.userRemoved)
+    let again = try await serve()
+    for await trouble in client.syncTrouble where trouble.contains("copy was removed") { break }
+    let files = try FileManager.default.contentsOfDirectory(atPath: replica.path)
+    #expect(!files.contains("mirror.sqlite") && files.contains("unsent.sqlite"), "\(files)")
+    await client.close()
+    await again.stop()
+  }
+
   @Test(arguments: rows) func editIsParkedWithoutTheRight(row: String) async throws {
     let isHidden = row == Self.rows[1]
     let server = try await serve()

@@ -1,4 +1,4 @@
-// Tests: SynchronizerTests.swift
+// Tests: OfflineSimulationTests.swift, SyncRunTests.swift
 import GraphModel
 import GraphStore
 
