@@ -16,16 +16,7 @@ extension GraphClient {
   /// - Throws: `ConnectFailure` without a copy and a server, or the server's `Refusal`.
   @discardableResult
   public func turnSyncOn() async throws -> SyncReport? {
-    try await withoutConnection { replica, connect in
-      do {
-        return try await replica.turnOn(connect: connect)
-      } catch let failure as ConnectFailure {
-        // There is a copy, which the server need not make.
-        guard try replica.status() != nil else { throw failure }
-        try replica.setOn()
-        return nil
-      }
-    }
+    try await withoutConnection { try await $0.turnOnIfReached(connect: $1) }
   }
 
   /// Turns sync off: the client uses the copy from now on, also if the server answers. Edits wait until sync is on.

@@ -99,6 +99,19 @@ public struct OfflineReplica: Sendable {
     return try await synchronize(connect: connect)
   }
 
+  /// Turns sync on, also without the server if there is a copy: the edits are sent when it answers.
+  /// - Returns: nil if the server does not answer.
+  package func turnOnIfReached(connect: Connect) async throws -> SyncReport? {
+    do {
+      return try await turnOn(connect: connect)
+    } catch let failure as ConnectFailure {
+      // The server need not make a copy that is there.
+      guard exists else { throw failure }
+      try setOn()
+      return nil
+    }
+  }
+
   /// Makes the files of a replica, unless it has edits: then a run loads the mirror, and sends them also if it can't.
   private func makeFiles(
     in folder: String, _ identity: UnsentFile.Replica, _ client: GraphClient

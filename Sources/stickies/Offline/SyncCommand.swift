@@ -37,18 +37,10 @@ struct SyncCommand: ParsableCommand {
     @MainActor
     func run() async throws {
       let (address, replica) = (try options.address, try OfflineConnection.replica(of: options.address))
-      let report: SyncReport
-      do {
-        report = try await options.connecting { security in
-          try await replica.turnOn { try await OfflineConnection.connection(address, security, $0) }
-        }
-      } catch let failure as ConnectFailure {
-        // The daemon need not make a copy that is there.
-        guard replica.exists else { throw failure }
-        try replica.setOn()
-        OfflineConnection.message("no daemon answers: your edits are sent when it does")
-        return try SyncOutput(options, replica).show()
+      let report = try await options.connecting { security in
+        try await replica.turnOnIfReached { try await OfflineConnection.connection(address, security, $0) }
       }
+      if report == nil { OfflineConnection.message("no daemon answers: your edits are sent when it does") }
       try SyncOutput(options, replica).show(report)
     }
   }
