@@ -277,7 +277,8 @@ actor ReplicaConnector {
       let client = try await connect(nil, self)
       await client.close()
     } catch {
-      let failure: any Error = if let refusal = error as? Refusal { replica.removingCopy(after: refusal) } else { error }
+      var failure = error
+      if let refusal = error as? Refusal { failure = replica.removingCopy(after: refusal) }
       if let sentence = Self.sentence(of: failure) { trouble.set(sentence) }
       return .zero
     }
