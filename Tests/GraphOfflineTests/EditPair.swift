@@ -14,20 +14,20 @@ struct EditPair {
   let holds: @MainActor (EditScene, ServedObjects) -> Bool
 
   static var all: [EditPair] {
-    [properties, policies, texts, deletes, deniedDeletes, lists, moves, keys, undos].flatMap { $0 }
+    [properties, policies, texts, deletes, deniedDeletes, lists, moves, keys, undos, crossings].flatMap { $0 }
   }
 
-  private static func save(
+  static func save(
     _ policy: MergePolicy = .error, _ changes: @escaping @MainActor (EditScene) -> [Change]
   ) -> Commit {
     { scene, ann in _ = try await ann.commit(changes(scene), policy: policy) }
   }
 
-  private static func blue(_ policy: MergePolicy = .error) -> Commit {
+  static func blue(_ policy: MergePolicy = .error) -> Commit {
     save(policy) { [$0.update($0.note, [$0.color("blue")])] }
   }
 
-  private static func green(_ scene: EditScene) -> [Change] { scene.theirUpdate(scene.note, [scene.color("green")]) }
+  static func green(_ scene: EditScene) -> [Change] { scene.theirUpdate(scene.note, [scene.color("green")]) }
 
   private static func pinned(_ scene: EditScene) -> [Change] {
     scene.theirUpdate(scene.note, [scene.edit("Note.pinned", .bool(true))])
@@ -136,7 +136,7 @@ struct EditPair {
 
   // MARK: - Lists
 
-  private static func tags(_ scene: EditScene, _ served: ServedObjects) -> Set<ObjectID>? {
+  static func tags(_ scene: EditScene, _ served: ServedObjects) -> Set<ObjectID>? {
     scene.value("Note.tags", of: scene.note, in: served).map { Set($0.objectIDs) }
   }
 
@@ -195,7 +195,7 @@ struct EditPair {
 
   // MARK: - Unique keys
 
-  private static func boards(_ scene: EditScene, _ served: ServedObjects) -> [String] {
+  static func boards(_ scene: EditScene, _ served: ServedObjects) -> [String] {
     let boards = scene.fixture.entity("Board").number
     return served.objects.keys.filter { $0.entity == boards }
       .compactMap { scene.value("Board.name", of: $0, in: served)?.stringValue }.sorted()
@@ -222,13 +222,13 @@ struct EditPair {
   // MARK: - Undo
 
   /// Ann's step, which the server has committed.
-  private static func step(_ scene: EditScene) async throws {
+  static func step(_ scene: EditScene) async throws {
     let ann = try await scene.fixture.connect("ann")
     _ = try await ann.commit([scene.theirUpdate(scene.note, [scene.color("blue")])[0]], policy: .error)
     await ann.close()
   }
 
-  private static func undo(_ scene: EditScene, _ ann: GraphClient) async throws { _ = try await ann.undo(scope: nil) }
+  static func undo(_ scene: EditScene, _ ann: GraphClient) async throws { _ = try await ann.undo(scope: nil) }
 
   private static var undos: [EditPair] {
     [

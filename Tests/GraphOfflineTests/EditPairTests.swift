@@ -136,10 +136,10 @@ struct EditScene {
 
   func color(_ name: String) -> Edit { edit("Note.color", .string(name)) }
 
-  func splice(_ offset: Int, _ insertion: String) -> Edit {
+  func splice(_ offset: Int, _ insertion: String, removing length: Int = 0) -> Edit {
     Edit(
       fixture.property("Note.text").number,
-      .splice([TextSplice(offset: offset, length: 0, insertion: insertion)]))
+      .splice([TextSplice(offset: offset, length: length, insertion: insertion)]))
   }
 
   func tags(added: [ObjectID] = [], removed: [ObjectID] = []) -> Edit {
