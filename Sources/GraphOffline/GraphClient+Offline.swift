@@ -149,6 +149,8 @@ extension OfflineReplica {
     public var unsent: Int
     /// The number of edits that the server has refused.
     public var parked: Int
+    /// The keys of the containers whose scopes the copy has; nil if it has everything that the user sees.
+    public var scopes: Set<UniqueID>?
   }
 
   /// The state of the replica; nil without one.
@@ -157,6 +159,8 @@ extension OfflineReplica {
     guard let unsent = try unsentFile() else { return nil }
     defer { unsent.close() }
     let counts = try unsent.counts()
-    return Status(isOn: try unsent.replica.state != .off, unsent: counts.unsent, parked: counts.parked)
+    let replica = try unsent.replica
+    return Status(
+      isOn: replica.state != .off, unsent: counts.unsent, parked: counts.parked, scopes: replica.kept?.containers)
   }
 }

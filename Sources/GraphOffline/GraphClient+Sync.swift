@@ -12,11 +12,17 @@ import GraphReplicaStore
 extension GraphClient {
   /// Turns sync on: makes a copy if there is none, sends the edits that wait, and receives what others have committed.
   /// If there is a copy and no server answers, the edits are sent when it does.
+  /// - Parameter contents: the part of the graph that the copy is to have from now on; nil for that of before, at first
+  ///   everything that the user sees. With another part, the copy is loaded again.
   /// - Returns: what was sent and received; nil if no server answers.
-  /// - Throws: `ConnectFailure` without a copy and a server, or the server's `Refusal`.
+  /// - Throws: `ConnectFailure` without a server if there is no copy or `contents` are given, `Refusal(.limit)` if the
+  ///   copy would be too large, or the server's `Refusal`.
   @discardableResult
-  public func turnSyncOn() async throws -> SyncReport? {
-    try await withoutConnection { try await $0.turnOnIfReached(connect: $1) }
+  public func turnSyncOn(keeping contents: OfflineReplica.Contents? = nil) async throws -> SyncReport? {
+    try await withoutConnection { replica, connect in
+      if contents == nil { return try await replica.turnOnIfReached(connect: connect) }
+      return try await replica.turnOn(keeping: contents, connect: connect)
+    }
   }
 
   /// Turns sync off: the client uses the copy from now on, also if the server answers. Edits wait until sync is on.

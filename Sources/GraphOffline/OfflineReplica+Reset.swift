@@ -175,7 +175,7 @@ extension OfflineReplica {
       throw Refusal(
         .conflict, "the server no longer has the state that you saw: it was restored from a backup; look at it again")
     }
-    let mirror = try await openMirror(current, client)
+    let mirror = try await openMirror(current, client, kept: replica.kept)
     defer { mirror.close() }
     let seen = everything.seen.revision
     var outcome = DeleteOutcome()

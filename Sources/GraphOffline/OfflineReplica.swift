@@ -48,9 +48,10 @@ public struct OfflineReplica: Sendable {
   // MARK: - Working without the server
 
   /// Opens the replica, and connects a client to it.
+  /// - Parameter file: the file of unsent edits if it is open already; the client closes it.
   /// - Throws: `StoreFailure` if there is none, or none of this version of the model.
   package func open(
-    model: Model, classes: [ManagedObject.Type] = [], options: GraphClient.Options,
+    model: Model, classes: [ManagedObject.Type] = [], options: GraphClient.Options, file: UnsentFile? = nil,
     actor: isolated any Actor = #isolation
   ) async throws -> GraphClient {
     guard let current = folder.current else {
@@ -58,7 +59,7 @@ public struct OfflineReplica: Sendable {
         .notAStore, "there is no replica in \(folder.path)",
         advice: "Run stickies sync on while the server can be reached.")
     }
-    let copy = try await ServedCopy(folder: current, model: model, log: options.logger)
+    let copy = try await ServedCopy(folder: current, model: model, file: file, log: options.logger)
     var options = options
     options.localServer =
       ReplicaClients(
@@ -78,15 +79,19 @@ public struct OfflineReplica: Sendable {
   // MARK: - Keeping it
 
   /// Turns sync on: creates a replica of the objects that the user sees, or updates the existing one.
-  package func turnOn(connect: Connect) async throws -> SyncReport {
+  /// - Parameter contents: the part of the graph that the copy is to have from now on; nil for that of before.
+  package func turnOn(keeping contents: Contents? = nil, connect: Connect) async throws -> SyncReport {
     let client = try await connect(nil)
     do {
       let welcome = try invariant(client.welcome, "a client that is connected was welcomed")
       let folder = self.folder.folder(store: welcome.head.store, principal: welcome.principal)
-      let identity = UnsentFile.Replica(
+      var identity = UnsentFile.Replica(
         id: GraphClient.newReplica, store: welcome.head.store, principal: welcome.principal, author: welcome.author)
+      identity.kept = try contents?.kept(of: client.context.model)
       let unsent = try await makeFiles(in: folder, identity, client)
       defer { unsent.close() }
+      // The run below loads the mirror again, after it has sent the edits.
+      if contents != nil { try unsent.keep(identity.kept) }
       // A reset that was interrupted is completed by the run below.
       if try unsent.replica.state == .off { try unsent.setState(.on) }
       // At last: a replica whose first load fails is none, so that no other program tries to load it.
@@ -122,7 +127,7 @@ public struct OfflineReplica: Sendable {
     guard let lock = try SenderLock.acquire(folder: folder) else { throw Self.isSynchronizing }
     defer { withExtendedLifetime(lock) {} }
     if !FileManager.default.fileExists(atPath: folder + "/" + ReplicaStore.mirrorName) {
-      try await ReplicaSynchronizer.load(folder, client, limit, now: now())
+      try await ReplicaSynchronizer.load(folder, client, kept: identity.kept, limit, now: now())
     }
     return try UnsentFile.create(folder: folder, replica: identity)
   }
@@ -183,11 +188,12 @@ public struct OfflineReplica: Sendable {
   }
 
   /// Opens the mirror, after a load if there is none of this version of the model.
-  func openMirror(_ folder: String, _ client: GraphClient) async throws -> MirrorStore {
+  /// - Parameter kept: the scopes that a new one has; nil for everything.
+  func openMirror(_ folder: String, _ client: GraphClient, kept: KeptScopes?) async throws -> MirrorStore {
     do {
       return try ReplicaSynchronizer.openMirror(folder, client.context.model)
     } catch let failure as StoreFailure where failure.isMissingMirror {
-      try await ReplicaSynchronizer.load(folder, client, limit, now: now())
+      try await ReplicaSynchronizer.load(folder, client, kept: kept, limit, now: now())
       return try ReplicaSynchronizer.openMirror(folder, client.context.model)
     }
   }

@@ -200,7 +200,8 @@ actor ReplicaConnector {
     if held.hasUnansweredCommits { return false }
     let mirror = try MirrorStore(path: replica.path + "/" + ReplicaStore.mirrorName, model: model)
     defer { mirror.close() }
-    return held.isIn(try mirror.head)
+    // The client may show objects of other scopes, which the copy would make disappear.
+    return try mirror.kept == nil && held.isIn(mirror.head)
   }
 
   /// Sends the unsent edits and receives what others have committed.

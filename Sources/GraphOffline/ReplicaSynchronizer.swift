@@ -84,7 +84,7 @@ final class ReplicaSynchronizer {
           if taken.isEmpty, await arrivals.next(isolation: #isolation) == nil { throw GraphClient.unknownOutcome }
         }
         let answer = taken.removeLast()
-        keepInserted(answer.outcome)
+        try keepInserted(answer.outcome)
         action = run.handle(.answered(answer.id, answer.outcome.map(\.committed)))
       case .load: action = run.handle(try await load(verifies: run.isUnverified))
       case .ask, .receive, .renew: action = run.handle(try await performWithServer(action, connect))
@@ -93,15 +93,24 @@ final class ReplicaSynchronizer {
     }
   }
 
-  // MARK: - Without a copy
+  /// Keeps what the outcome of an intent says about new objects.
+  private func keepInserted(_ outcome: Result<SaveResult, Refusal>) throws {
+    if case .success(let saved) = outcome { try keepInserted(saved) }
+  }
 
-  private func keepInserted(_ outcome: Result<SaveResult, Refusal>) {
+  private func keepInserted(_ saved: SaveResult) throws {
+    let made = Set(saved.committed.identities.map(\.permanent))
+    let model = client.context.model
+    // Before their commits are received, which the mirror would leave out.
+    let containers = made.filter { model.entity($0.entity)?.scope == .container }.map(\.key)
+    for container in try unsent.keep(new: containers) where mirror?.kept != nil { try mirror?.keep(container) }
     // A mirror has the images itself.
-    if mirror == nil, case .success(let saved) = outcome {
-      let made = Set(saved.committed.identities.map(\.permanent))
+    if mirror == nil {
       for image in saved.objects where made.contains(image.id) { inserted[image.id] = image }
     }
   }
+
+  // MARK: - Loading a mirror
 
   /// Loads the mirror.
   /// - Parameter verifies: whether its objects are compared with those of the earlier one.
@@ -111,7 +120,7 @@ final class ReplicaSynchronizer {
     if verifies { lost = LostObjects(over: try openedMirror) }
     var parked = 0
     do {
-      try await Self.load(folder, client, limit, now: now()) { images in
+      try await Self.load(folder, client, kept: try unsent.replica.kept, limit, now: now()) { images in
         try lost?.compare(images)
       } willFinish: {
         if let lost { parked = try lost.rebase(unsent, at: now(), form: form) }
@@ -195,7 +204,9 @@ final class ReplicaSynchronizer {
     do {
       let mirror = try Self.openMirror(folder, client.context.model)
       self.mirror = mirror
-      return .opened(isPartial: mirror.isPartial)
+      // The user has chosen other scopes since it was loaded.
+      let isOutdated = try mirror.kept != unsent.replica.kept
+      return .opened(isPartial: mirror.isPartial || isOutdated)
     } catch let failure as StoreFailure where failure.isMissingMirror {
       return .noMirror(states: MirrorStore.states(at: folder + "/" + ReplicaStore.mirrorName))
     }
@@ -286,18 +297,19 @@ final class ReplicaSynchronizer {
 
   /// Loads a mirror of the objects that the user sees on the server.
   /// - Parameters:
+  ///   - kept: the scopes that it is to have; nil for everything.
   ///   - received: called with the objects, part by part.
   ///   - willFinish: called before the new mirror takes the place of an earlier one.
   /// - Throws: `Refusal(.limit)` if there are more than a mirror may have.
   static func load(
-    _ folder: String, _ client: GraphClient, _ limit: MirrorStore.Limit = .init(), now: Timestamp,
-    received: ([ObjectImage]) throws -> Void = { _ in }, willFinish: () throws -> Void = {}
+    _ folder: String, _ client: GraphClient, kept: KeptScopes? = nil, _ limit: MirrorStore.Limit = .init(),
+    now: Timestamp, received: ([ObjectImage]) throws -> Void = { _ in }, willFinish: () throws -> Void = {}
   ) async throws {
     let (grants, server) = (client.welcome?.grants, try client.server)
     let graph = try await client.exportGraph(omitsDamage: true)
     let loader = try MirrorLoader(
       path: folder + "/" + ReplicaStore.mirrorName, model: client.context.model, store: graph.at.store,
-      isPartial: !server.seesAll, limit: limit)
+      isPartial: !server.seesAll, kept: kept, limit: limit)
     do {
       while let objects = try await graph.next() {
         try loader.add(objects)

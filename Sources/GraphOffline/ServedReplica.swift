@@ -18,16 +18,21 @@ struct ServedCopy: Sendable {
   /// The mirror that the copy reads.
   private let mirror: FileIdentity?
 
+  /// The threads that read the copy, for the clients of one program.
+  private static let readers = 2
+
   /// Opens the copy of a replica's folder.
+  /// - Parameter file: the file of unsent edits if it is open already; the copy closes it.
   /// - Throws: `StoreFailure` if there is none, or none of this version of the model.
-  init(folder: String, model: Model, log: Logger) async throws {
+  init(folder: String, model: Model, file: UnsentFile? = nil, log: Logger) async throws {
     var generator = SystemRandomNumberGenerator()
     // Before it is opened: if it is replaced now, the copy counts as outdated.
     mirror = FileIdentity(path: folder + "/" + ReplicaStore.mirrorName)
-    let store = try ReplicaStore(folder: folder, model: model) { generator.next() }
+    let store = try ReplicaStore(folder: folder, model: model, file: file) { generator.next() }
     (self.store, unsentAfter, version) = (store, store.unsentAfter, try store.unsentVersion)
-    server = try await EmbeddedServer.serve(
-      store, GraphServer.Configuration(addresses: [], name: "replica"), log: log)
+    var configuration = GraphServer.Configuration(addresses: [], name: "replica")
+    configuration.readerThreads = Self.readers
+    server = try await EmbeddedServer.serve(store, configuration, log: log)
   }
 
   /// Whether the copy does not show what its files have: another connection has written to the file of unsent edits

@@ -85,6 +85,7 @@ final class UnsentWatcher: Sendable {
     conflicts.set(overview.parked.map(OfflineReplica.ParkedEdit.init))
     status.set(
       OfflineReplica.Status(
-        isOn: overview.state != .off, unsent: overview.unsent, parked: overview.parked.count))
+        isOn: overview.state != .off, unsent: overview.unsent, parked: overview.parked.count,
+        scopes: overview.kept?.containers))
   }
 }

@@ -157,6 +157,7 @@ import Testing
     try daemon.start()
     let now = try here("sync", "now")
     #expect(now.status == 0 && now.output.contains("1 in conflict"), "\(now.output) \(now.errors)")
+    #expect(now.output.contains("the server was restored from a backup: edits of what it has lost"), "\(now.output)")
     let listed = try here("sync", "conflicts").output
     #expect(listed.contains("was restored from a backup"), "\(listed)")
     #expect(listed.contains("    Note.color mine   \"blue\"\n"), "\(listed)")
@@ -165,6 +166,36 @@ import Testing
     #expect(try here("sync", "retry", "\(number)").output.contains("1 edit sent"))
     #expect(try elsewhere("show", "1", "--json").json()["color"] == .string("blue"))
     #expect(daemon.stop() == 0)
+  }
+
+  /// A user who may see more than a copy can have names some boards.
+  @Test func copyOfSomeBoardsSaysWhatItLacks() throws {
+    try daemon.start()
+    #expect(try elsewhere("add", "buy milk").status == 0)
+    for board in ["Work", "Home"] { #expect(try elsewhere("board", "add", board).status == 0) }
+    #expect(try elsewhere("add", "call Ann", "--board", "Work").status == 0)
+    #expect(try here("sync", "on", "--board", "Work", "--all-boards").status == 64)
+    #expect(try here("sync", "on", "--board", "Garden").errors.contains("there is no board called \"Garden\""))
+    let on = try here("sync", "on", "--board", "Work", "--board", "Home")
+    #expect(on.status == 0 && on.output.contains("the copy has the boards Home and Work only"), "\(on.output)")
+    daemon.kill()
+    let list = try here("list")
+    #expect(list.output.contains("call Ann") && !list.output.contains("buy milk"), "\(list.output)")
+    #expect(list.errors.contains("this computer's copy of the boards Home and Work only"), "\(list.errors)")
+    #expect(try here("show", "1").errors.contains("there is no note number 1 in this computer's copy"))
+    let notes = try here("list", "--board", "Notes")
+    #expect(notes.status == 4 && notes.errors.contains("no board called \"Notes\" in this computer's copy"))
+    #expect(try here("board", "add", "Train").status == 0)
+    #expect(try here("add", "window seat", "--board", "Train").status == 0)
+    try daemon.start()
+    let now = try here("sync", "now")
+    #expect(now.output.contains("2 edits sent, 2 commits received"), "\(now.output) \(now.errors)")
+    #expect(
+      try here("sync", "--json").json()["boards"] == .array(["Home", "Train", "Work"].map { .string($0) }))
+    let all = try here("sync", "on", "--all-boards", "--json").json()
+    #expect(all["reloaded"] == .bool(true) && all["boards"] == nil && all["notices"] == .array([]), "\(all.text)")
+    daemon.kill()
+    #expect(try here("list").output.contains("buy milk"))
   }
 
   @Test func editsWhileSyncIsOffSurviveKillsAndArrive() throws {

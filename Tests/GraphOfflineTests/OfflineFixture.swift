@@ -82,9 +82,10 @@ final class OfflineFixture {
   }
 
   /// Saves a new note without the server.
-  func saveOffline(_ text: String) async throws {
+  /// - Parameter board: nil for the board Home.
+  func saveOffline(_ text: String, on board: ObjectID? = nil) async throws {
     let ann = try await offline()
-    _ = try await ann.commit([insertion(1, text, on: board)], policy: .error)
+    _ = try await ann.commit([insertion(1, text, on: board ?? self.board)], policy: .error)
     await ann.close()
   }
 

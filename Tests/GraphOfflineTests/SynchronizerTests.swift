@@ -305,6 +305,7 @@ import Testing
       await client.close()
       let report = try await replica.synchronize { try await fixture.connect("ann", replica: $0) }
       #expect(report.sent == 1)
+      #expect(report.notices == (text == "copy" ? [.copiedReplica] : []))
     }
     #expect(try await fixture.served() == ["buy milk", "copy", "original"])
     await fixture.stop()

@@ -19,31 +19,33 @@ final class MirrorFixture {
     mirror = try MirrorStore(path: folder.path + "/" + ReplicaStore.mirrorName, model: server.model)
   }
 
-  static func load(_ server: TestStore, _ path: String) throws {
+  static func load(_ server: TestStore, _ path: String, kept: KeptScopes? = nil) throws {
     var objects = [ObjectImage]()
     var token: Token?
     try server.store.export({ at, _ in token = at }, { objects.append($0) })
     let at = try invariant(token, "an export begins with its state")
-    let loader = try MirrorLoader(path: path, model: server.model, store: at.store)
+    let loader = try MirrorLoader(path: path, model: server.model, store: at.store, kept: kept)
     for object in objects { try loader.add([object]) }
     try loader.finish(at: at, time: server.now)
   }
 
   /// Passes the server's commits since the mirror's state on.
   @discardableResult
-  func receive() throws -> Set<ObjectID> {
-    let head = try mirror.head
+  func receive() throws -> Set<ObjectID> { try mirror.apply(Self.commits(of: server, since: mirror.head)) }
+
+  /// The server's commits since a state.
+  static func commits(of server: TestStore, since head: Token) throws -> [MirroredCommit] {
     let records = try server.store.commits(after: head.revision, through: nil, maximumChanges: .max)
-    return try mirror.apply(
-      records.map { record in
-        MirroredCommit(
-          token: Token(store: head.store, revision: record.revision, fingerprint: record.fingerprint),
-          time: record.time, author: record.author, transaction: record.transaction, undo: record.undo,
-          undoes: record.undoes,
-          changes: record.changes.map { change in
-            change.after.map { .present($0, edits: change.edits) } ?? .deleted(change.id)
-          })
-      })
+    return records.map { record in
+      MirroredCommit(
+        token: Token(store: head.store, revision: record.revision, fingerprint: record.fingerprint),
+        time: record.time, author: record.author, transaction: record.transaction, undo: record.undo,
+        undoes: record.undoes,
+        changes: record.changes.map { change in
+          guard let after = change.after else { return .deleted(change.id) }
+          return change.kind == .inserted ? .inserted(after) : .updated(after, edits: change.edits)
+        })
+    }
   }
 
   /// An overlay over the mirror, of a queue in memory.

@@ -140,6 +140,41 @@ import Testing
       ])
   }
 
+  /// A run ends with messages about a restored or pruned server, a copied replica, and another model.
+  @Test func runSaysWhatItHasMet() throws {
+    func notices(_ isCopy: Bool, _ events: [SyncRun.Event]) -> [SyncReport.Notice]? {
+      var run = SyncRun(replica(), isCopy: isCopy, server: server(), folder: "here")
+      var action = run.begin()
+      for event in events { action = run.handle(event) }
+      if case .end(let report) = action { return report.notices }
+      Issue.record("the run has not ended: \(name(action))")
+      return nil
+    }
+    let outdated: [SyncRun.Event] = [.opened(isPartial: false), .queue([]), .outdated]
+    #expect(notices(false, [.opened(isPartial: false), .queue([]), .received(7, commits: 0)]) == [])
+    #expect(notices(false, outdated + [states(7), .isKnown(true), .loaded(9)]) == [])
+    #expect(
+      notices(
+        false,
+        outdated + [
+          states(7, 8), .isKnown(false), .isKnown(true), .rebased(parked: 0), .loaded(9), .rebased(parked: 0),
+        ])
+        == [.restoredServer])
+    #expect(notices(false, outdated + [states(7), .isPruned, .loaded(9)]) == [.prunedServer])
+    let token = Token(store: store, revision: 7, fingerprint: 7)
+    #expect(
+      notices(false, [.noMirror(states: [token]), .isKnown(true), .loaded(9), .queue([]), .received(9, commits: 0)])
+        == [.otherModel])
+    #expect(
+      notices(
+        true,
+        [
+          .opened(isPartial: false), .queue([]), .received(7, commits: 0), .renewed(server()), .queue([]),
+          .received(7, commits: 0),
+        ])
+        == [.copiedReplica])
+  }
+
   @Test func prunedServerIsLoadedAgainWithoutAdaptingTheQueue() throws {
     var run = SyncRun(replica(), isCopy: false, server: server(), folder: "here")
     var names = [name(run.begin())]

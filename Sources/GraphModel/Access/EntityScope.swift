@@ -13,7 +13,7 @@ public enum EntityScope: Hashable, Sendable {
 }
 
 extension Entity {
-  func scopeKey(of image: ObjectImage, _ scope: EntityScope) -> UniqueID? {
+  package func scopeKey(of image: ObjectImage, _ scope: EntityScope) -> UniqueID? {
     switch scope {
     case .container: return image.id.key
     case .shared: return nil

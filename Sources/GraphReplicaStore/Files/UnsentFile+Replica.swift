@@ -65,6 +65,8 @@ extension UnsentFile {
     package var state = SyncState.on
     /// How often the queue was adapted to a server that was restored.
     package var restores: Int64 = 0
+    /// The scopes that the user wants to have in the copy; nil for everything that the user sees.
+    package var kept: KeptScopes?
 
     /// The user as the server knows it; nil for a server without accounts, to which each program names its user.
     package var account: Principal? {
@@ -79,12 +81,12 @@ extension UnsentFile {
       try database.execute(
         sql: """
           INSERT INTO replica
-            (id, sequence, sent, number, used, device, inode, store, principal, author, state, restores)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            (id, sequence, sent, number, used, device, inode, store, principal, author, state, restores, kept)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
           """,
         arguments: [
           Data(id.bytes), Int64(bitPattern: sequence), Int64(bitPattern: left), number, used, identity.device,
-          identity.inode, Data(store.bytes), principal, author, state.text, restores,
+          identity.inode, Data(store.bytes), principal, author, state.text, restores, kept.map { Data($0.bytes) },
         ])
     }
 
@@ -101,7 +103,8 @@ extension UnsentFile {
     let row = try GRDB.Row.fetchOne(
       database,
       sql: """
-        SELECT id, sequence, sent, number, used, device, inode, store, principal, author, state, restores FROM replica
+        SELECT id, sequence, sent, number, used, device, inode, store, principal, author, state, restores, kept
+        FROM replica
         """)
     guard let row, let id = UniqueID(bytes: Array(row[0] as Data)), let store = UniqueID(bytes: Array(row[7] as Data)),
       let state = SyncState(text: row[10])
@@ -115,6 +118,8 @@ extension UnsentFile {
     (replica.number, replica.used) = (row[3], row[4])
     (replica.identity, replica.state) = (FileIdentity(device: row[5], inode: row[6]), state)
     replica.restores = row[11]
+    // Bytes that are none of keys are no scopes: the next run loads everything.
+    replica.kept = (row[12] as Data?).flatMap { KeptScopes(bytes: Array($0)) }
     return replica
   }
 
@@ -127,6 +132,28 @@ extension UnsentFile {
   /// Replaces the state.
   package func setState(_ state: SyncState) throws {
     try write { database in try update(database) { $0.state = state } }
+  }
+
+  /// Replaces the scopes that the copy is to have.
+  package func keep(_ scopes: KeptScopes?) throws {
+    try write { database in try update(database) { $0.kept = scopes } }
+  }
+
+  /// Adds the scopes of new containers to those of the copy, if it has some only.
+  /// - Returns: those that were added.
+  package func keep(new containers: [UniqueID]) throws -> [UniqueID] {
+    if containers.isEmpty { return [] }
+    return try write { database in
+      var added = [UniqueID]()
+      try update(database) { replica in
+        if var kept = replica.kept {
+          added = containers.filter { !kept.containers.contains($0) }
+          kept.containers.formUnion(added)
+          replica.kept = kept
+        }
+      }
+      return added
+    }
   }
 
   /// Assigns the id of the transaction that deletes everything, and makes durable that it may be sent.

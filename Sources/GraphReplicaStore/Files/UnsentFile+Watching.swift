@@ -10,6 +10,7 @@ extension UnsentFile {
     /// Differs from that of every earlier state of the file.
     package var version: Int64
     package var state: SyncState
+    package var kept: KeptScopes?
     package var unsent: Int
     package var parked: [Entry]
   }
@@ -30,8 +31,9 @@ extension UnsentFile {
           let rows = try GRDB.Row.fetchAll(
             database, sql: "SELECT number, form, used FROM intent WHERE state = 'parked' ORDER BY number")
           let unsent = try Int.fetchOne(database, sql: "SELECT count(*) FROM intent WHERE state <> 'parked'")
+          let replica = try Self.replica(database, path)
           overview = Overview(
-            version: present, state: try Self.replica(database, path).state,
+            version: present, state: replica.state, kept: replica.kept,
             unsent: try invariant(unsent, "a count of rows is a number"),
             parked: rows.map { Self.parkedEntry($0, form) })
         }

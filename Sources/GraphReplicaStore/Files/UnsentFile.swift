@@ -38,7 +38,7 @@ package final class UnsentFile: Sendable {
   private static let creation = """
     CREATE TABLE replica (id BLOB NOT NULL, sequence INTEGER NOT NULL, sent INTEGER NOT NULL, number INTEGER NOT NULL,
       used INTEGER NOT NULL, device INTEGER NOT NULL, inode INTEGER NOT NULL, store BLOB NOT NULL,
-      principal TEXT NOT NULL, author TEXT NOT NULL, state TEXT NOT NULL, restores INTEGER NOT NULL DEFAULT 0);
+      principal TEXT NOT NULL, author TEXT NOT NULL, state TEXT NOT NULL, restores INTEGER NOT NULL DEFAULT 0, kept BLOB);
     CREATE TABLE intent (number INTEGER PRIMARY KEY, state TEXT NOT NULL, used INTEGER NOT NULL, form TEXT NOT NULL);
     CREATE TABLE name (provisional BLOB PRIMARY KEY, permanent BLOB NOT NULL, entity TEXT NOT NULL,
       revision INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
@@ -117,6 +117,7 @@ package final class UnsentFile: Sendable {
     configuration.prepareDatabase { database in
       try database.execute(sql: "PRAGMA secure_delete = ON")
       try MirrorStore.useWriteAheadLog(database)
+      ShortLog.keep(database, busySeconds: Self.lockSeconds)
     }
     do {
       queue = try DatabaseQueue(path: path, configuration: configuration)
@@ -148,11 +149,13 @@ package final class UnsentFile: Sendable {
       try GRDB.Row.fetchOne(
         database, sql: "SELECT 1 FROM pragma_table_info(?) WHERE name = ?", arguments: [table, column]) == nil
     }
-    for (table, column) in [("name", "revision"), ("replica", "restores")] where try isMissing(column, table) {
+    let number = "INTEGER NOT NULL DEFAULT 0"
+    let columns = [("name", "revision", number), ("replica", "restores", number), ("replica", "kept", "BLOB")]
+    for (table, column, type) in columns where try isMissing(column, table) {
       try database.inTransaction(.immediate) {
         // Another process may have added it.
         if try isMissing(column, table) {
-          try database.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column) INTEGER NOT NULL DEFAULT 0")
+          try database.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column) \(type)")
         }
         return .commit
       }

@@ -23,7 +23,7 @@ extension MirroredCommit {
         changes.append(.deleted(change.id))
       case .inserted, .updated:
         guard let image = change.object else { return nil }
-        changes.append(.present(image, edits: change.edits))
+        changes.append(change.kind == .inserted ? .inserted(image) : .updated(image, edits: change.edits))
       }
     }
     self.init(

@@ -118,6 +118,7 @@ package struct SyncRun: Sendable {
     case .opened(let isPartial): mirror = isPartial ? .partial : .following
     case .noMirror(let states):
       steps.removeAll { if case .readStates = $0 { true } else { false } }
+      if !states.isEmpty { report.notices.append(.otherModel) }
       load()
       compare(CommonStateSearch(states))
     case .outdated:
@@ -133,6 +134,7 @@ package struct SyncRun: Sendable {
       guard var search else { preconditionFailure("a state is asked for during a search") }
       // The newest state usually is the server's. An older one of a mirror with lost states may be lost, too.
       isUnverified = search.isFirst && mirror != .none
+      if isUnverified { report.notices.append(.prunedServer) }
       search.record(search.isFirst)
       compare(search)
       if isUnverified { load() }
@@ -154,6 +156,7 @@ package struct SyncRun: Sendable {
     case .finished(let parked): report.parked += parked
     case .renewed(let server):
       self.server = server
+      report.notices.append(.copiedReplica)
       steps.append(.readQueue(after: 0))
     }
     return next()
@@ -177,6 +180,7 @@ package struct SyncRun: Sendable {
     if let token = search.question {
       steps.insert(.ask(token), at: 0)
     } else if search.hasDiverged {
+      report.notices.append(.restoredServer)
       load()
       steps.insert(.rebase(onto: search.revision, isLoaded: true), at: 1)
       steps.insert(.rebase(onto: search.revision, isLoaded: false), at: 0)

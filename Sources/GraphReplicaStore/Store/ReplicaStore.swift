@@ -54,10 +54,12 @@ public final class ReplicaStore: GraphStoring {
   }
 
   /// Opens the replica of a folder.
-  /// - Parameter random: returns random numbers, for the id of this instance.
+  /// - Parameters:
+  ///   - file: the file of unsent edits if it is open already; the store closes it.
+  ///   - random: returns random numbers, for the id of this instance.
   /// - Throws: `StoreFailure` if there is none, or none of this version of the model.
-  package init(folder: String, model: Model, random: () -> UInt64) throws {
-    guard let unsent = try UnsentFile.open(folder: folder) else {
+  package init(folder: String, model: Model, file: UnsentFile? = nil, random: () -> UInt64) throws {
+    guard let unsent = try file ?? UnsentFile.open(folder: folder) else {
       throw StoreFailure(
         .notAStore, "there is no replica in \(folder)",
         advice: "Run stickies sync on while the server can be reached.")

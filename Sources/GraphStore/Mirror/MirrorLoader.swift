@@ -14,6 +14,7 @@ package final class MirrorLoader {
   private let draft: String
   private let layout: StoreLayout
   private let limit: MirrorStore.Limit
+  private let kept: KeptScopes?
   private var queue: DatabaseQueue?
   private var writer: StoreWriter?
   private var count = 0
@@ -22,16 +23,21 @@ package final class MirrorLoader {
   /// - Parameters:
   ///   - store: the id of the server's store.
   ///   - isPartial: whether the user does not see all objects.
+  ///   - kept: the scopes whose objects the mirror has; nil for everything that the user sees.
   package init(
-    path: String, model: Model, store: UniqueID, isPartial: Bool = false, limit: MirrorStore.Limit = .init()
+    path: String, model: Model, store: UniqueID, isPartial: Bool = false, kept: KeptScopes? = nil,
+    limit: MirrorStore.Limit = .init()
   ) throws {
-    (self.path, draft, self.limit) = (path, path + ".new", limit)
+    (self.path, draft, self.limit, self.kept) = (path, path + ".new", limit, kept)
     layout = StoreLayout(model: model)
     MirrorStore.remove(draft)
     StoreFiles.createPrivateFile(at: draft)
     let queue = try Self.explaining(draft) { try DatabaseQueue(path: draft) }
     self.queue = queue
-    writer = try Self.explaining(draft) { try Self.prepare(queue, layout, model, store, isPartial: isPartial) }
+    writer = try Self.explaining(draft) {
+      try queue.inDatabase { try kept?.write($0) }
+      return try Self.prepare(queue, layout, model, store, isPartial: isPartial)
+    }
   }
 
   /// Creates the tables of a draft.
@@ -72,6 +78,7 @@ package final class MirrorLoader {
   /// Writes objects, each with the revision that the server gave it.
   /// - Throws: `Refusal(.limit)` if the mirror would become larger than its limit.
   package func add(_ images: [ObjectImage]) throws {
+    let images = if let kept { images.filter { kept.keep($0, of: layout.model) } } else { images }
     count += images.count
     if count > limit.objects { throw limit.refusal("has more than \(limit.objects) objects") }
     if StoreFiles.size(of: draft) > limit.bytes { throw limit.refusal("takes more than \(limit.bytes >> 20) MiB") }

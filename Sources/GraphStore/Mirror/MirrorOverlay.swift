@@ -31,6 +31,7 @@ package final class MirrorOverlay: @unchecked Sendable {
 
   /// The most refusals that are kept.
   private static let maximumRefusals = 1_000
+  private static let lockSeconds = 5.0
   /// How often a read begins again because another process has changed the copy.
   private static let attempts = 20
 
@@ -62,12 +63,13 @@ package final class MirrorOverlay: @unchecked Sendable {
   /// Opens the mirror with the plans, which are begun again if their file can't be used.
   private static func open(_ path: String, _ file: String?) throws -> DatabaseQueue {
     var configuration = Configuration()
-    configuration.busyMode = .timeout(5)
+    configuration.busyMode = .timeout(lockSeconds)
     configuration.prepareDatabase { database in
       try database.execute(sql: "PRAGMA cache_size = -8192")
       try database.execute(sql: "PRAGMA temp_store = MEMORY")
       SQLFunctions.register(on: database)
       try OverlayStamp.attach(file, to: database)
+      ShortLog.keep(database, busySeconds: lockSeconds)
     }
     if let file { StoreFiles.createPrivateFile(at: file) }
     do {

@@ -30,8 +30,8 @@ package final class MirrorStore: @unchecked Sendable {
     func refusal(_ what: String) -> Refusal {
       Refusal(
         .limit,
-        "the graph that you may see \(what), the maximum of a copy for work without the server: work with the server, "
-          + "or use an account that sees less of it")
+        "the graph that you may see \(what), the maximum of a copy for work without the server: keep a part of it "
+          + "(stickies sync on --board NAME), or work with the server")
     }
   }
 
@@ -46,7 +46,11 @@ package final class MirrorStore: @unchecked Sendable {
   package let storeID: UniqueID
   /// Whether it lacks what its user could not see when it was loaded, and might see now.
   package let isPartial: Bool
+  /// The scopes whose objects it has; nil if it has everything that its user could see.
+  package var kept: KeptScopes? { keptScopes.withLock { $0 } }
   let layout: StoreLayout
+  /// Guarded by its mutex: reads come from outside of the queue.
+  private let keptScopes: Mutex<KeptScopes?>
   private let queue: DatabaseQueue
   /// Accessed inside the queue only.
   private var writer: StoreWriter?
@@ -76,7 +80,8 @@ package final class MirrorStore: @unchecked Sendable {
       }
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       self.queue = queue
-      (storeID, layout, isPartial) = try queue.inDatabase { database in
+      let kept: KeptScopes?
+      (storeID, layout, isPartial, kept) = try queue.inDatabase { database in
         let hash = try Data.fetchOne(database, sql: "SELECT hash FROM _model ORDER BY number DESC LIMIT 1")
         guard let hash, Array(hash) == model.hash.bytes else {
           throw StoreFailure(
@@ -89,8 +94,11 @@ package final class MirrorStore: @unchecked Sendable {
             advice: "It is loaded again when the server can be reached.")
         }
         let id = try invariant(try database.storeID(), "a mirror has the id of its store")
-        return (id, StoreLayout(model: model), try database.tableExists(Self.partialTable))
+        return (
+          id, StoreLayout(model: model), try database.tableExists(Self.partialTable), try KeptScopes.read(database)
+        )
       }
+      keptScopes = Mutex(kept)
     } catch let error as DatabaseError {
       throw Self.failure(error, path)
     }
@@ -175,7 +183,7 @@ package final class MirrorStore: @unchecked Sendable {
       try database.inTransaction(.immediate) {
         let writer = try currentWriter(database)
         for commit in commits where commit.token.revision > writer.revision {
-          changed.formUnion(try writer.mirror(commit))
+          changed.formUnion(try writer.mirror(commit, of: kept))
         }
         try writer.fullText.updateIfDue(head: writer.revision)
         try trimHistory(writer)
@@ -186,6 +194,13 @@ package final class MirrorStore: @unchecked Sendable {
       throw error
     }
     return changed
+  }
+
+  /// Adds a scope without objects to those that the mirror has: its objects arrive with later commits.
+  /// - Precondition: the mirror has some scopes only.
+  package func keep(_ container: UniqueID) throws {
+    try inQueue { try KeptScopes.add(container, $0) }
+    keptScopes.withLock { $0?.containers.insert(container) }
   }
 
   /// The number of commits that are kept, for comparisons and for undo.

@@ -5,15 +5,17 @@ import GraphModel
 package struct MirroredCommit: Sendable {
   /// A change of one object.
   package enum Change: Sendable {
-    /// The object after the commit, with the edits that led to it if it was there before.
-    case present(ObjectImage, edits: [Edit])
+    /// The object was made or revived.
+    case inserted(ObjectImage)
+    /// The object after the commit, with the edits that led to it.
+    case updated(ObjectImage, edits: [Edit])
     /// The object was deleted.
     case deleted(ObjectID)
 
     /// The object.
     package var id: ObjectID {
       switch self {
-      case .present(let image, _): image.id
+      case .inserted(let image), .updated(let image, _): image.id
       case .deleted(let id): id
       }
     }

@@ -9,12 +9,15 @@ import GraphModel
 extension StoreWriter {
   /// Writes a commit inside the open transaction.
   /// - Returns: the objects that it changed here.
-  func mirror(_ commit: MirroredCommit) throws -> Set<ObjectID> {
+  /// - Parameter kept: the scopes of the mirror; nil if it has everything.
+  /// - Throws: `MirrorStore.Outdated` if an object has entered or left these scopes: the commit does not name the
+  ///   objects that refer to it, whose values differ from now on.
+  func mirror(_ commit: MirroredCommit, of kept: KeptScopes?) throws -> Set<ObjectID> {
     try invariant(commit.token.revision > revision, "a mirror receives each commit once, in order")
     objects.beginTrail()
     defer { objects.endTrail() }
     var deletions = [ObjectID: Revision]()
-    let changes = try self.changes(of: commit, &deletions)
+    let changes = try self.changes(of: commit, kept, &deletions)
     var size = 0
     let sums = try sums(of: changes, &size)
     let recorded = try HistoryChange.encode(changes, sums: sums, layout: layout, deletions: deletions)
@@ -38,25 +41,39 @@ extension StoreWriter {
   }
 
   private func changes(
-    of commit: MirroredCommit, _ deletions: inout [ObjectID: Revision]
+    of commit: MirroredCommit, _ kept: KeptScopes?, _ deletions: inout [ObjectID: Revision]
   ) throws -> [ObjectChange] {
-    let arriving = Set(commit.changes.map(\.id))
-    return try commit.changes.compactMap { change in
+    let changesOfPart = if let kept { try commit.changes.filter { try isKept($0, kept) } } else { commit.changes }
+    let arriving = Set(changesOfPart.map(\.id))
+    return try changesOfPart.compactMap { change in
       switch change {
       case .deleted(let id):
         guard let before = try objects.readImage(of: id) else { return nil }
         return ObjectChange(kind: .deleted, id: before.id, before: before, after: nil)
-      case .present(let image, let edits):
+      case .inserted(let image), .updated(let image, _):
         let after = try withKnownReferences(image, arriving)
         guard let before = try objects.readImage(of: image.id) else {
           if let deletion = try history.deletion(of: image.id) { deletions[image.id] = deletion.revision }
           return ObjectChange(kind: .inserted, id: image.id, before: nil, after: after)
         }
-        let all = try self.edits(from: before, to: after, stated: edits)
+        let stated = if case .updated(_, let edits) = change { edits } else { [Edit]() }
+        let all = try self.edits(from: before, to: after, stated: stated)
         // The change was a reference to an object that the user does not see.
         if all.isEmpty { return nil }
         return ObjectChange(kind: .updated, id: image.id, before: before, after: after, edits: all)
       }
+    }
+  }
+
+  /// Whether a change is one of the mirror's part.
+  private func isKept(_ change: MirroredCommit.Change, _ kept: KeptScopes) throws -> Bool {
+    switch change {
+    case .inserted(let image): return kept.keep(image, of: layout.model)
+    case .updated(let image, _):
+      let isKept = kept.keep(image, of: layout.model)
+      if try (objects.find(image.id) != nil) != isKept { throw MirrorStore.Outdated() }
+      return isKept
+    case .deleted: return true
     }
   }
 

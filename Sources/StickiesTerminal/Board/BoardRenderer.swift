@@ -182,7 +182,8 @@ final class BoardRenderer: BoardPart {
   var statusState: StatusState {
     let shown: StatusState.Connection =
       switch connection.state {
-      case .connected where connection.sync.isOffline: connection.sync.isOn ? .offline : .paused
+      case .connected where connection.sync.isOffline:
+        connection.sync.isOn ? .offline(keptBoards: connection.sync.status?.scopes?.count) : .paused
       case .connected: connection.isSilent ? .silent : connection.isUnprotected ? .unprotected : .connected
       case .reconnecting: .reconnecting
       case .closed(let reason): .disconnected(reason: reason)

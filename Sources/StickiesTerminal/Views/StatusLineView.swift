@@ -11,7 +11,7 @@ public struct StatusState: Hashable, Sendable {
     /// The connection is open, but the server has not answered for a while.
     case silent
     /// This computer's copy is shown: no server answers.
-    case offline
+    case offline(keptBoards: Int?)
     /// This computer's copy is shown, because sync is off.
     case paused
     /// The connection is lost and reconnection attempts continue.
@@ -154,7 +154,8 @@ public struct StatusLineView: Hashable, Sendable {
     case .connected: (nil, "connected", .good)
     case .unprotected: (nil, "connected, not encrypted", .waiting)
     case .silent: (nil, "connected, no answer", .waiting)
-    case .offline: (nil, "offline", .waiting)
+    case .offline(nil): (nil, "offline", .waiting)
+    case .offline(let boards?): (nil, "offline, \(boards == 1 ? "1 board" : "\(boards) boards") kept", .waiting)
     case .paused: (nil, "sync is off", .waiting)
     case .reconnecting: (nil, "reconnecting", .waiting)
     case .disconnected(let reason): (nil, reason, .wrong)

@@ -67,6 +67,9 @@ struct NoteFinder {
 
   /// The refusal has no advice about a past state, because the present one is searched too.
   private func noNote(_ digits: String) -> Refusal {
+    if shell.isPartOfCopy {
+      return Refusal(.notFound, "there is no note number \(digits) in this computer's copy")
+    }
     if shell.seesPart { return Refusal(.notFound, "there is no note number \(digits) for you") }
     let advice =
       shell.revision == nil
@@ -75,7 +78,10 @@ struct NoteFinder {
   }
 
   private func noBoard(_ name: String) -> Refusal {
-    Refusal(
+    if shell.isPartOfCopy {
+      return Refusal(.notFound, "there is no board called \"\(name)\" in this computer's copy")
+    }
+    return Refusal(
       .notFound,
       "there is no board called \"\(name)\": stickies board list shows the boards, and stickies board add adds one"
     )

@@ -44,8 +44,6 @@ enum OfflineConnection {
       return try await withoutFile(failure, online)
     }
     guard let unsent = file else { return try await online() }
-    // Until the copy has opened it, too: the last one that closes the file writes SQLite's log back, with two syncs.
-    defer { unsent.close() }
     let moves = reconnects ? connectForReplica(address, security) : nil
     if try unsent.replica.state == .off { return try await open(replica, unsent, "sync is off", moves) }
     let client: GraphClient
@@ -56,7 +54,9 @@ enum OfflineConnection {
     } catch let refusal as Refusal {
       throw replica.removingCopy(after: refusal)
     }
+    unsent.close()
     let report = await synchronize(replica, address, security)
+    for notice in report?.notices ?? [] { message(notice.sentence) }
     if let report, report.parked > 0 { message(parkedSentence(report.parked)) }
     return client
   }
@@ -132,7 +132,8 @@ enum OfflineConnection {
     } catch let refusal as Refusal {
       throw replica.removingCopy(after: refusal)
     }
-    if state != nil { _ = await synchronize(replica, address, security) }
+    let report = state == nil ? nil : await synchronize(replica, address, security)
+    for notice in report?.notices ?? [] { message(notice.sentence) }
     replica.keep(client, connect: connect)
     return client
   }
@@ -159,15 +160,18 @@ enum OfflineConnection {
     let counts = try unsent.counts()
     let client: GraphClient
     if let connect {
+      // Until the copy has opened it, too: the last one that closes the file writes SQLite's log back, with two syncs.
+      defer { unsent.close() }
       client = try await openMoving(replica, connect)
     } else {
       client = try await replica.open(
         model: StickiesModel.model, classes: StickiesModel.classes,
-        options: GraphClient.Options(author: ProcessEnvironment.current.author))
+        options: GraphClient.Options(author: ProcessEnvironment.current.author), file: unsent)
     }
     let waiting = counts.unsent == 0 ? "" : ", \(Output.count(counts.unsent, "edit")) not sent yet"
     let parked = counts.parked == 0 ? "" : ", \(counts.parked) in conflict (stickies sync conflicts)"
-    message("\(reason): working on this computer's copy\(waiting)\(parked)")
+    let part = try replica.keptBoards().map { " of \($0.sentence) only" }
+    message("\(reason): working on this computer's copy\(part ?? "")\(waiting)\(parked)")
     return client
   }
 

@@ -31,17 +31,48 @@ struct SyncCommand: ParsableCommand {
   struct On: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "on", abstract: "Keep a copy of the notes on this computer, and send and receive edits.",
-      discussion: "If there is a copy and no daemon answers, the edits are sent when it does.")
+      discussion: """
+        If there is a copy and no daemon answers, the edits are sent when it does.
+
+        A copy has up to 100,000 objects. If you may see more, name the boards that you need; the copy has them and \
+        the boards that you add without the daemon:
+          stickies sync on --board Work --board Home
+        """)
     @OptionGroup var options: CommonOptions
+    @Option(
+      name: .customLong("board"), parsing: .unconditionalSingleValue,
+      help: "Keep this board, by name or id, and no others; repeatable.")
+    var boards = [String]()
+    @Flag(help: "Keep all boards again.")
+    var allBoards = false
+
+    func validate() throws {
+      if allBoards, !boards.isEmpty { throw ValidationError("--board and --all-boards exclude each other") }
+    }
 
     @MainActor
     func run() async throws {
       let (address, replica) = (try options.address, try OfflineConnection.replica(of: options.address))
-      let report = try await options.connecting { security in
-        try await replica.turnOnIfReached { try await OfflineConnection.connection(address, security, $0) }
+      let contents = try await contents()
+      let report = try await options.connecting { security -> SyncReport? in
+        let connect: OfflineReplica.Connect = { try await OfflineConnection.connection(address, security, $0) }
+        if contents == nil { return try await replica.turnOnIfReached(connect: connect) }
+        return try await replica.turnOn(keeping: contents, connect: connect)
       }
       if report == nil { OfflineConnection.message("no daemon answers: your edits are sent when it does") }
       try SyncOutput(options, replica).show(report)
+    }
+
+    /// The part of the notes that the options name; nil for that of before.
+    @MainActor
+    private func contents() async throws -> OfflineReplica.Contents? {
+      if allBoards { return .everything }
+      if boards.isEmpty { return nil }
+      var ids = [ObjectID]()
+      try await options.withShell { shell in
+        for name in boards { ids.append(try await NoteFinder(shell).board(name).id) }
+      }
+      return .scopes(ids)
     }
   }
 
@@ -127,10 +158,13 @@ struct SyncOutput {
         JSON.Member("state", .string(state)), .init("unsent", .integer(Int64(counts.unsent))),
         .init("parked", .integer(Int64(counts.parked))), .init("folder", .string(replica.path)),
       ]
+      // Absent if the copy has all boards.
+      if let boards = try replica.keptBoards() { members.append(.init("boards", .array(boards.map(JSON.string)))) }
       if let report {
         members += [
           .init("sent", .integer(Int64(report.sent))), .init("newlyParked", .integer(Int64(report.parked))),
           .init("received", .integer(Int64(report.received))), .init("reloaded", .bool(report.isReloaded)),
+          .init("notices", .array(report.notices.map { .string($0.sentence) })),
         ]
       }
       return output.print(JSON.object(members))
@@ -139,9 +173,13 @@ struct SyncOutput {
       let received = Output.count(report.received, "commit") + " received"
       let reloaded = report.isReloaded ? "the copy was loaded as a whole" : received
       output.print("\(Output.count(report.sent, "edit")) sent, \(reloaded)")
+      for notice in report.notices { output.print(notice.sentence) }
     }
     output.print(
       "sync is \(state): \(Output.count(counts.unsent, "edit")) not sent, \(counts.parked) in conflict"
         + (counts.parked == 0 ? "" : " (stickies sync conflicts)"))
+    if let boards = try replica.keptBoards() {
+      output.print("the copy has \(boards.sentence) only (stickies sync on --all-boards keeps all)")
+    }
   }
 }

@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test func editsThatWaitAreCounted() {
-    let one = StatusState(connection: .offline, waiting: .init(unsent: 1, parked: 0), board: "Plans")
+    let one = StatusState(connection: .offline(keptBoards: nil), waiting: .init(unsent: 1, parked: 0), board: "Plans")
     #expect(line(one) == " offline │ 1 edit not sent │ Plans")
     let more = StatusState(connection: .paused, unsent: 1, waiting: .init(unsent: 12, parked: 2), board: "Plans")
     let shown = line(more, 100)

@@ -1,0 +1,62 @@
+// Tests: KeptScopesTests.swift
+import Foundation
+import GRDB
+import GraphModel
+
+/// The part of a graph that a mirror has, if it does not have everything that its user sees: the objects of some
+/// scopes, and those that belong to no scope or to all.
+///
+/// The mirror selects them from what the server sends. The server's commits therefore lead from one state of the part
+/// to the next, unless an object moves between a scope that is kept and one that is not.
+package struct KeptScopes: Hashable, Sendable {
+  /// The keys of the containers.
+  package var containers: Set<UniqueID>
+
+  package init(_ containers: Set<UniqueID>) { self.containers = containers }
+
+  /// Whether the part has an object in this state.
+  package func keep(_ image: ObjectImage, of model: Model) -> Bool {
+    guard let entity = model.entity(image.id.entity), let scope = entity.scope,
+      let key = entity.scopeKey(of: image, scope)
+    else { return true }
+    return containers.contains(key)
+  }
+
+  // MARK: - In a file
+
+  /// The keys, one behind the other.
+  package var bytes: [UInt8] { containers.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.flatMap(\.bytes) }
+
+  /// - Returns: nil unless the bytes are those of keys.
+  package init?(bytes: [UInt8]) {
+    guard bytes.count.isMultiple(of: 16) else { return nil }
+    let keys = stride(from: 0, to: bytes.count, by: 16).map { Array(bytes[$0..<$0 + 16]) }
+    containers = Set(keys.compactMap(UniqueID.init(bytes:)))
+  }
+}
+
+/// The scopes in the file of a mirror.
+extension KeptScopes {
+  private static let table = "_kept"
+
+  /// The scopes of an open mirror; nil if it has everything.
+  static func read(_ database: Database) throws -> KeptScopes? {
+    guard try database.tableExists(table) else { return nil }
+    let keys = try Data.fetchAll(database, sql: "SELECT container FROM \(table)").map {
+      try invariant(UniqueID(bytes: Array($0)), "a mirror names the containers of its scopes by their keys")
+    }
+    return KeptScopes(Set(keys))
+  }
+
+  /// Writes the scopes of a new mirror.
+  func write(_ database: Database) throws {
+    try database.execute(sql: "CREATE TABLE \(Self.table) (container BLOB PRIMARY KEY) WITHOUT ROWID")
+    for key in containers { try Self.add(key, database) }
+  }
+
+  /// Adds a scope to those of a mirror.
+  static func add(_ key: UniqueID, _ database: Database) throws {
+    try database.execute(
+      sql: "INSERT OR IGNORE INTO \(table) (container) VALUES (?)", arguments: [Data(key.bytes)])
+  }
+}
