@@ -139,6 +139,30 @@ import Testing
     }
   }
 
+  /// The answers to an address wait for each other: those that would wait for longer than ten seconds are others.
+  @Test func failedLoginsAtOnceAreTooMany() async throws {
+    try await serve { (served) async throws in
+      let body = #"{"code":"x"}"#
+      let request = RawHTTPClient.request(
+        "POST", "/v1/login", port: served.port, ["Content-Type: application/json"], body: body)
+      let clients = try (0..<12).map { _ in try served.connect() }
+      for client in clients { client.send(request) }
+      var answers = [RawHTTPClient.Answer]()
+      for client in clients {
+        answers.append(try await client.answer())
+        client.close()
+      }
+      let refused = answers.filter { $0.status == 429 }
+      // The seventh is answered after 6.3 s, and the next one would be after 12.7 s.
+      #expect(refused.count == 5 && answers.filter { $0.status == 401 }.count == 7, "\(answers.map(\.status))")
+      for answer in refused {
+        #expect(answer.fields["retry-after"] == "60" && answer.json["code"] == .string("limit"), "\(answer)")
+      }
+      // A valid code does not wait, also not from this address.
+      #expect(try await served.post("/v1/login", #"{"code":"code1"}"#).status == 200)
+    }
+  }
+
   // MARK: - WebSockets
 
   @Test func socketOfAPageIsItsCookiesUser() async throws {

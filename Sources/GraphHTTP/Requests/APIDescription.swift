@@ -49,7 +49,8 @@ struct APIDescription {
       operation(
         "get", "list\(entity.name)", "A page of \(entity.name) objects.",
         parameters: ["where", "sort", "limit", "after", "fields", "include", "at"],
-        answers: [("200", Self.page(entity.name))], problems: ["400", "401", "404", "422"])
+        answers: [("200", Self.page(entity.name))], problems: ["400", "401", "404", "422"], isConditional: true,
+        lines: Self.lines(entity.name))
     ]
     if !entity.isAbstract {
       list.append(
@@ -62,7 +63,7 @@ struct APIDescription {
     let single = [
       operation(
         "get", "get\(entity.name)", "One object.", parameters: ["fields", "include", "at"],
-        answers: [("200", Self.reference(entity.name))], problems: ["400", "401", "404", "422"]),
+        answers: [("200", Self.reference(entity.name))], problems: ["400", "401", "404", "422"], isConditional: true),
       operation(
         "patch", "update\(entity.name)", "Changes an object.", parameters: ["base", "policy"],
         headers: ["If-Match", "Idempotency-Key"],
@@ -101,7 +102,7 @@ struct APIDescription {
           operation(
             "get", "live",
             "A stream of events: a snapshot, then one event for each commit. docs/http.md describes those of several queries.",
-            parameters: ["entity", "where", "limit", "timeout"], headers: ["Last-Event-ID"],
+            parameters: ["entity", "where", "query", "limit", "timeout"], headers: ["Last-Event-ID"],
             answers: [("200", Self.event)], problems: ["400", "401", "403", "404", "422"], type: "text/event-stream")
         ])),
       .init(
@@ -114,7 +115,11 @@ struct APIDescription {
         ])),
       .init(
         "/v1/model",
-        .object([operation("get", "model", "The model file.", answers: [("200", Self.anyObject)], problems: ["401"])])),
+        .object([
+          operation(
+            "get", "model", "The model file.", answers: [("200", Self.anyObject)], problems: ["401"],
+            isConditional: true)
+        ])),
       .init(
         "/healthz",
         .object([operation("get", "health", "Whether the server runs.", answers: [("200", Self.anyObject)])])),
@@ -159,17 +164,20 @@ struct APIDescription {
     ]
   }
 
+  /// - Parameters:
+  ///   - isConditional: whether the answer has a tag, which a client sends back to learn that it is still current.
+  ///   - lines: the schema of an answer as JSON Lines; nil for an operation without this form.
   func operation(
     _ method: String, _ id: String, _ summary: String, parameters: [String] = [], headers: [String] = [],
     body: (types: [String], schema: JSON)? = nil, answers: [(status: String, schema: JSON)], problems: [String] = [],
-    type: String = "application/json"
+    type: String = "application/json", isConditional: Bool = false, lines: JSON? = nil
   ) -> JSON.Member {
+    let headers = isConditional ? headers + ["If-None-Match"] : headers
     var members = [JSON.Member("operationId", .string(id)), .init("summary", .string(summary))]
     let list =
       parameters.map { name in
         parameter(
-          name, "query", Self.schema(ofParameter: name, of: id),
-          isRequired: (name == "entity" && id == "live") || (name == "object" && id == "listLinks"))
+          name, "query", Self.schema(ofParameter: name, of: id), isRequired: name == "object" && id == "listLinks")
       } + headers.map { parameter($0, "header", Self.schema(ofParameter: $0, of: id), isRequired: false) }
     if !list.isEmpty { members.append(.init("parameters", .array(list))) }
     if let body {
@@ -178,13 +186,15 @@ struct APIDescription {
         .init("requestBody", .object([.init("required", .bool(true)), .init("content", .object(content))])))
     }
     var responses = answers.map { status, schema in
-      JSON.Member(
+      var content = [JSON.Member(type, .object([.init("schema", schema)]))]
+      if let lines { content.append(.init("application/x-ndjson", .object([.init("schema", lines)]))) }
+      return JSON.Member(
         status,
-        .object([
-          .init("description", .string("The answer.")),
-          .init(
-            "content", .object([.init(type, .object([.init("schema", schema)]))])),
-        ]))
+        .object([.init("description", .string("The answer.")), .init("content", .object(content))]))
+    }
+    if isConditional {
+      responses.append(
+        .init("304", .object([.init("description", .string("The answer with the client's tag is still current."))])))
     }
     let all = problems + ["421", "429", "503"]
     responses += all.map { .init($0, .object([.init("$ref", .string("#/components/responses/Problem"))])) }
@@ -207,6 +217,8 @@ struct APIDescription {
     case "base": number(1, nil)
     case "timeout": number(1, HTTPLimits.maximumTimeout)
     case "changes": number(0, nil)
+    // Each as a predicate behind its entity; one in place of `entity` and `where`.
+    case "query": .object([.init("type", .string("array")), .init("items", type("string"))])
     case "policy": oneOf(MergePolicy.names)
     case "order": oneOf(["newest", "oldest"])
     case "since", "until": type("string", [.init("format", .string("date-time"))])
@@ -299,6 +311,11 @@ struct APIDescription {
       "insert", [.init("$id", Self.type("string")), .init("values", Self.reference("\(entity.name)Values"))],
       required: ["values"])
     return [insert, update, delete]
+  }
+
+  /// The objects of an answer as JSON Lines. OpenAPI 3.1 has no schema for the parts of a stream.
+  private static func lines(_ entity: String) -> JSON {
+    type("string", [.init("description", .string("One \(entity) in each line, as JSON."))])
   }
 
   static let anyObject = type("object")
