@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import GraphModel
 import GraphStore
 import GraphTesting
@@ -327,6 +328,36 @@ import Testing
     let first = try #require(try SenderLock.acquire(folder: folder.path))
     #expect(try SenderLock.acquire(folder: folder.path) == nil)
     withExtendedLifetime(first) {}
+  }
+
+  /// A file of version 2 has no scopes, and may be of a build that had fewer columns.
+  @Test(arguments: [true, false])
+  func fileOfAnEarlierVersionIsUpgraded(hasRestores: Bool) throws {
+    let file = try create()
+    let intent = try append(file, board(name: "Work"))
+    file.close()
+    let queue = try DatabaseQueue(path: file.path)
+    try queue.inDatabase { database in
+      try database.execute(sql: "ALTER TABLE replica DROP COLUMN kept; PRAGMA user_version = 2")
+      if !hasRestores {
+        try database.execute(
+          sql: "ALTER TABLE replica DROP COLUMN restores; ALTER TABLE name DROP COLUMN revision")
+      }
+    }
+    try queue.close()
+    let upgraded = try #require(try UnsentFile.open(folder: folder.path))
+    let again = try #require(try UnsentFile.open(folder: folder.path))
+    #expect(try upgraded.entries(form).map(\.intent) == [intent])
+    #expect(try upgraded.replica.kept == nil && upgraded.replica.restores == 0)
+    let kept = KeptScopes([UniqueID(high: 5, low: 6)])
+    try upgraded.keep(kept)
+    #expect(try again.replica.kept == kept)
+    #expect(try upgraded.keep(new: [UniqueID(high: 5, low: 6), UniqueID(high: 7, low: 8)]).count == 1)
+    #expect(try again.replica.kept?.containers.count == 2)
+    try upgraded.keep(nil)
+    #expect(try upgraded.keep(new: [UniqueID(high: 7, low: 8)]).isEmpty && upgraded.replica.kept == nil)
+    upgraded.close()
+    again.close()
   }
 
   @Test func changeOfAnotherConnectionIsNoticed() throws {

@@ -26,7 +26,7 @@ package final class UnsentFile: Sendable {
   package static let name = "unsent.sqlite"
   /// "StkU", big-endian.
   private static let applicationID: Int32 = 0x5374_6B55
-  private static let version: Int32 = 2
+  private static let version: Int32 = 3
   private static let lockSeconds = 5.0
 
   /// `replica` has one row. `intent.form` is the JSON of an intent; `used` counts the provisional numbers of those in
@@ -130,8 +130,9 @@ package final class UnsentFile: Sendable {
             advice: "Use a data directory on a local file system that SQLite's WAL works on.")
         }
         let version = try Int32.fetchOne(database, sql: "PRAGMA user_version")
-        if version == 1 || version == Self.version { try Self.addColumns(database) }
-        return try version == 1 ? Self.addIndexes(database) : version
+        guard version == 1 || version == 2 else { return version }
+        try Self.upgrade(database)
+        return Self.version
       }
       guard version == Self.version else {
         throw StoreFailure(
@@ -143,39 +144,31 @@ package final class UnsentFile: Sendable {
     }
   }
 
-  /// Adds the columns that files of earlier builds lack.
-  private static func addColumns(_ database: Database) throws {
+  /// Brings a file of an earlier version to the present one.
+  private static func upgrade(_ database: Database) throws {
     func isMissing(_ column: String, _ table: String) throws -> Bool {
       try GRDB.Row.fetchOne(
         database, sql: "SELECT 1 FROM pragma_table_info(?) WHERE name = ?", arguments: [table, column]) == nil
     }
-    let number = "INTEGER NOT NULL DEFAULT 0"
-    let columns = [("name", "revision", number), ("replica", "restores", number), ("replica", "kept", "BLOB")]
-    for (table, column, type) in columns where try isMissing(column, table) {
-      try database.inTransaction(.immediate) {
-        // Another process may have added it.
-        if try isMissing(column, table) {
-          try database.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column) \(type)")
-        }
-        return .commit
-      }
-    }
-  }
-
-  /// Brings a file of version 1 to the present one.
-  private static func addIndexes(_ database: Database) throws -> Int32 {
     try database.inTransaction(.immediate) {
+      let found = try Int32.fetchOne(database, sql: "PRAGMA user_version")
       // Another process may have done it.
-      guard try Int32.fetchOne(database, sql: "PRAGMA user_version") == 1 else { return .commit }
-      try database.execute(sql: indexes)
-      for row in try GRDB.Row.fetchAll(database, sql: "SELECT number, form FROM intent") {
-        guard let changes = try JSON(parsingEnvelope: (row[1] as String).utf8)["changes"] else { continue }
-        try index(Self.references(in: changes), row[0], database)
+      if found == version { return .commit }
+      if found == 1 {
+        try database.execute(sql: indexes)
+        for row in try GRDB.Row.fetchAll(database, sql: "SELECT number, form FROM intent") {
+          guard let changes = try JSON(parsingEnvelope: (row[1] as String).utf8)["changes"] else { continue }
+          try index(Self.references(in: changes), row[0], database)
+        }
+      }
+      let number = "INTEGER NOT NULL DEFAULT 0"
+      let columns = [("name", "revision", number), ("replica", "restores", number), ("replica", "kept", "BLOB")]
+      for (table, column, type) in columns where try isMissing(column, table) {
+        try database.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column) \(type)")
       }
       try database.execute(sql: "PRAGMA user_version = \(version)")
       return .commit
     }
-    return version
   }
 
   static func failure(_ error: any Error, _ path: String) -> any Error {

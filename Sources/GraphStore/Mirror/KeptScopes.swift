@@ -37,11 +37,11 @@ package struct KeptScopes: Hashable, Sendable {
 
 /// The scopes in the file of a mirror.
 extension KeptScopes {
-  private static let table = "_kept"
+  /// A table that a mirror of some scopes has.
+  static let table = "_kept"
 
-  /// The scopes of an open mirror; nil if it has everything.
-  static func read(_ database: Database) throws -> KeptScopes? {
-    guard try database.tableExists(table) else { return nil }
+  /// The scopes of an open mirror.
+  static func read(_ database: Database) throws -> KeptScopes {
     let keys = try Data.fetchAll(database, sql: "SELECT container FROM \(table)").map {
       try invariant(UniqueID(bytes: Array($0)), "a mirror names the containers of its scopes by their keys")
     }

@@ -88,14 +88,16 @@ package final class MirrorStore: @unchecked Sendable {
             .modelDiffers, "the copy of the server's objects at \(path) is of another version of the model",
             advice: "It is loaded again when the server can be reached.")
         }
-        guard try database.tableExists("_mirror") else {
+        let tables = try Self.tables(database)
+        guard tables.contains(Self.loadTable) else {
           throw StoreFailure(
             .notAStore, "the copy of the server's objects at \(path) is of an earlier version of this program",
             advice: "It is loaded again when the server can be reached.")
         }
         let id = try invariant(try database.storeID(), "a mirror has the id of its store")
         return (
-          id, StoreLayout(model: model), try database.tableExists(Self.partialTable), try KeptScopes.read(database)
+          id, StoreLayout(model: model), tables.contains(Self.partialTable),
+          tables.contains(KeptScopes.table) ? try KeptScopes.read(database) : nil
         )
       }
       keptScopes = Mutex(kept)
@@ -119,8 +121,16 @@ package final class MirrorStore: @unchecked Sendable {
 
   private static let lockSeconds = 5.0
 
+  /// A table that every mirror has.
+  private static let loadTable = "_mirror"
   /// A table that a mirror of a part has.
   static let partialTable = "_partial"
+
+  /// The tables that say what kind of mirror it is. One query: reading the schema would take longer than all the rest.
+  private static func tables(_ database: Database) throws -> Set<String> {
+    let names = [loadTable, partialTable, KeptScopes.table].map { "'\($0)'" }.joined(separator: ", ")
+    return try Set(String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE name IN (\(names))"))
+  }
 
   /// The state of the server that the mirror has.
   package var head: Token {
