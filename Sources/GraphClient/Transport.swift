@@ -32,19 +32,23 @@ final class Transport: Sendable {
     to choice: ServerChoice, security: TransportSecurity = TransportSecurity(), timeoutMilliseconds: Int64,
     deliver: @escaping @Sendable (Event) -> Void
   ) async throws -> Transport {
+    var local: CInt?
+    switch choice {
+    case .socket(let socket, _): local = socket
+    case .address(.unix(let path), _): local = try LocalSocket.connect(path)
+    case .address: break
+    }
     let bootstrap = bootstrap(timeoutMilliseconds: timeoutMilliseconds)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(ClientHandler(deliver: deliver))
         }
       }
-    let channel: any Channel
-    let address: ServerAddress
-    switch choice {
-    case .socket(let socket, _):
-      return Transport(channel: try await bootstrap.withConnectedSocket(socket).get(), verification: nil)
-    case .address(let chosen, _): address = chosen
+    if let local {
+      return Transport(channel: try await bootstrap.withConnectedSocket(local).get(), verification: nil)
     }
+    guard case .address(let address, _) = choice else { preconditionFailure("a choice is a socket or an address") }
+    let channel: any Channel
     try TransportPolicy.check(address, security)
     switch address {
     case .tls(let host, let port):

@@ -56,7 +56,7 @@ final class OverlayTables {
   func show() throws {
     let wanted = try shadowedNames()
     if !views.isUnknown, views.names == wanted { return }
-    try tables.hide()
+    if views.isUnknown || !views.names.isEmpty { try tables.hide() }
     for table in layout.orderedTables where wanted.contains(table.name) {
       try tables.createViews(table, isWhole: false)
     }

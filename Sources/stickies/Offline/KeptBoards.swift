@@ -7,8 +7,11 @@ import StickiesModel
 /// The boards that a copy has, if it does not have all.
 extension OfflineReplica {
   /// The names of the boards, in order; nil if the copy has all. A board that was deleted has none.
-  func keptBoards() throws -> [String]? {
-    guard let scopes = try status()?.scopes else { return nil }
+  func keptBoards() throws -> [String]? { keptBoards(try status()?.scopes) }
+
+  /// - Parameter scopes: the keys of the boards; nil for all.
+  func keptBoards(_ scopes: Set<UniqueID>?) -> [String]? {
+    guard let scopes else { return nil }
     let ids = Set(scopes.map { ObjectID(key: $0, entity: BoardProperties.entity.number) })
     return copiedImages(of: ids, model: StickiesModel.model).values
       .map { TextTable.visible($0.text(of: BoardProperties.name)) }.sorted()

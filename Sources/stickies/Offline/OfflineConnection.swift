@@ -45,12 +45,14 @@ enum OfflineConnection {
     }
     guard let unsent = file else { return try await online() }
     let moves = reconnects ? connectForReplica(address, security) : nil
-    if try unsent.replica.state == .off { return try await open(replica, unsent, "sync is off", moves) }
+    let row = try unsent.replica
+    let kept = row.kept?.containers
+    if row.state == .off { return try await open(replica, unsent, kept, "sync is off", moves) }
     let client: GraphClient
     do {
       client = try await online()
     } catch is ConnectFailure {
-      return try await open(replica, unsent, "no daemon answers", moves)
+      return try await open(replica, unsent, kept, "no daemon answers", moves)
     } catch let refusal as Refusal {
       throw replica.removingCopy(after: refusal)
     }
@@ -153,9 +155,11 @@ enum OfflineConnection {
   }
 
   /// Opens the copy, and says so.
-  /// - Parameter connect: connects to the daemon when it answers; nil for a client that stays with the copy.
+  /// - Parameters:
+  ///   - kept: the keys of the boards that the copy has; nil for all.
+  ///   - connect: connects to the daemon when it answers; nil for a client that stays with the copy.
   private static func open(
-    _ replica: OfflineReplica, _ unsent: UnsentFile, _ reason: String, _ connect: ConnectForReplica?
+    _ replica: OfflineReplica, _ unsent: UnsentFile, _ kept: Set<UniqueID>?, _ reason: String, _ connect: ConnectForReplica?
   ) async throws -> GraphClient {
     let counts = try unsent.counts()
     let client: GraphClient
@@ -170,7 +174,7 @@ enum OfflineConnection {
     }
     let waiting = counts.unsent == 0 ? "" : ", \(Output.count(counts.unsent, "edit")) not sent yet"
     let parked = counts.parked == 0 ? "" : ", \(counts.parked) in conflict (stickies sync conflicts)"
-    let part = try replica.keptBoards().map { " of \($0.sentence) only" }
+    let part = replica.keptBoards(kept).map { " of \($0.sentence) only" }
     message("\(reason): working on this computer's copy\(part ?? "")\(waiting)\(parked)")
     return client
   }
