@@ -103,7 +103,8 @@ extension OfflineReplica {
     public var isEmpty: Bool { objects.isEmpty }
   }
 
-  /// The objects that a delete of everything would delete.
+  /// The objects that a delete of everything would delete. In a copy of some scopes these are the objects of the
+  /// scopes: those that all scopes share are in use outside of it.
   /// - Throws: `Refusal(.denied)` while sync is off or an edit was not sent.
   package func objectsToDelete(model: Model) throws -> Everything {
     try checkNothingWaits()
@@ -114,7 +115,9 @@ extension OfflineReplica {
     var ids = [ObjectID]()
     // Before the objects: a change that another program receives meanwhile is one that the user has not seen.
     let seen = try mirror.head
-    try overlay.export(begin: { _ in }, body: { ids.append($0.id) })
+    try overlay.export(begin: { _ in }) { image in
+      if mirror.kept?.contains(image, of: model) != false { ids.append(image.id) }
+    }
     return Everything(ids, seen: seen)
   }
 

@@ -90,8 +90,6 @@ public struct OfflineReplica: Sendable {
       identity.kept = try contents?.kept(of: client.context.model)
       let unsent = try await makeFiles(in: folder, identity, client)
       defer { unsent.close() }
-      // The run below loads the mirror again, after it has sent the edits.
-      if contents != nil { try unsent.keep(identity.kept) }
       // A reset that was interrupted is completed by the run below.
       if try unsent.replica.state == .off { try unsent.setState(.on) }
       // At last: a replica whose first load fails is none, so that no other program tries to load it.
@@ -101,7 +99,7 @@ public struct OfflineReplica: Sendable {
       throw error
     }
     await client.close()
-    return try await synchronize(connect: connect)
+    return try await synchronize(keeping: contents, connect: connect)
   }
 
   /// Turns sync on, also without the server if there is a copy: the edits are sent when it answers.
@@ -143,9 +141,11 @@ public struct OfflineReplica: Sendable {
   static let isSynchronizing = Refusal(.conflict, "another program is synchronizing this replica now")
 
   /// Sends the unsent edits, and receives what others have committed.
+  /// - Parameter contents: the part of the graph that the copy is to have from now on; nil for that of before. It stays
+  ///   what it was if the new one can't be loaded.
   /// - Throws: `Refusal`: `notFound` without a replica, `conflict` while another process synchronizes or while sync is
   ///   off, `notAllowed` if the server has another store or another user.
-  package func synchronize(connect: Connect) async throws -> SyncReport {
+  package func synchronize(keeping contents: Contents? = nil, connect: Connect) async throws -> SyncReport {
     guard let current = folder.current, let unsent = try UnsentFile.open(folder: current) else { throw Self.none }
     defer { unsent.close() }
     guard let lock = try SenderLock.acquire(folder: current) else { throw Self.isSynchronizing }
@@ -154,8 +154,9 @@ public struct OfflineReplica: Sendable {
     if replica.state == .off { throw Refusal(.conflict, "sync is off: run stickies sync on") }
     let client = try await connected(replica.id, connect)
     do {
+      let kept = if let contents { try contents.kept(of: client.context.model) } else { replica.kept }
       let synchronizer = ReplicaSynchronizer(
-        folder: current, client: client, unsent: unsent, limit: limit, now: now)
+        folder: current, client: client, unsent: unsent, kept: kept, limit: limit, now: now)
       let report = try await synchronizer.run(connect: connect)
       await client.close()
       return report

@@ -14,6 +14,10 @@ final class ReplicaSynchronizer {
   private let form: IntentForm
   private var mirror: MirrorStore?
   private let limit: MirrorStore.Limit
+  /// The scopes that the mirror is to have after this run; nil for everything.
+  private var kept: KeptScopes?
+  /// The ids under which this replica has sent edits.
+  private var ids = Set<UniqueID>()
   private let now: () -> Timestamp
   /// The client of a copy under its new id, which this run has made.
   private var renewed: GraphClient?
@@ -39,9 +43,11 @@ final class ReplicaSynchronizer {
   private typealias Answer = (id: TransactionID, outcome: Result<SaveResult, Refusal>)
 
   init(
-    folder: String, client: GraphClient, unsent: UnsentFile, limit: MirrorStore.Limit, now: @escaping () -> Timestamp
+    folder: String, client: GraphClient, unsent: UnsentFile, kept: KeptScopes?, limit: MirrorStore.Limit,
+    now: @escaping () -> Timestamp
   ) {
     (self.folder, self.client, self.unsent, self.limit, self.now) = (folder, client, unsent, limit, now)
+    self.kept = kept
     form = IntentForm(client.context.model)
     grants = client.welcome?.grants
     (arrivals, arrival) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -53,6 +59,7 @@ final class ReplicaSynchronizer {
   ///   sent by the next run.
   func run(connect: OfflineReplica.Connect) async throws -> SyncReport {
     let replica = try unsent.replica
+    ids = [replica.id]
     var run = SyncRun(replica, isCopy: try unsent.isCopy, server: try client.server, folder: folder)
     do {
       let report = try await perform(&run, connect)
@@ -100,14 +107,41 @@ final class ReplicaSynchronizer {
 
   private func keepInserted(_ saved: SaveResult) throws {
     let made = Set(saved.committed.identities.map(\.permanent))
-    let model = client.context.model
-    // Before their commits are received, which the mirror would leave out.
-    let containers = made.filter { model.entity($0.entity)?.scope == .container }.map(\.key)
-    for container in try unsent.keep(new: containers) where mirror?.kept != nil { try mirror?.keep(container) }
-    // A mirror has the images itself.
-    if mirror == nil {
+    let containers = made.filter(isContainer)
+    for id in try keep(new: containers) {
+      // The mirror may have left the commit out: it is then of other scopes, and the next run loads it.
+      guard let mirror, mirror.kept != nil else { continue }
+      if try mirror.head.revision < saved.committed.revision { try mirror.keep(id.key) }
+    }
+    // A mirror of everything has the images itself.
+    if mirror == nil || kept != nil {
       for image in saved.objects where made.contains(image.id) { inserted[image.id] = image }
     }
+  }
+
+  // MARK: - Scopes
+
+  private func isContainer(_ id: ObjectID) -> Bool {
+    client.context.model.entity(id.entity)?.scope == .container
+  }
+
+  /// Adds new containers of this replica to the scopes that it keeps, if these are not all.
+  /// - Returns: those that are new.
+  private func keep(new containers: Set<ObjectID>) throws -> [ObjectID] {
+    guard kept != nil, !containers.isEmpty else { return [] }
+    let added = Set(try unsent.keep(new: containers.map(\.key)))
+    kept?.containers.formUnion(added)
+    return containers.filter { added.contains($0.key) }
+  }
+
+  /// Keeps the containers that this replica has made, before their commits are received: the mirror would leave them
+  /// out. The answers may come later than the commits.
+  private func keepContainers(of commits: [MirroredCommit], in mirror: MirrorStore) throws {
+    var made = Set<ObjectID>()
+    for commit in commits where mirror.kept != nil && ids.contains(commit.transaction.replica) {
+      for case .inserted(let image) in commit.changes where isContainer(image.id) { made.insert(image.id) }
+    }
+    for id in try keep(new: made) { try mirror.keep(id.key) }
   }
 
   // MARK: - Loading a mirror
@@ -120,9 +154,11 @@ final class ReplicaSynchronizer {
     if verifies { lost = LostObjects(over: try openedMirror) }
     var parked = 0
     do {
-      try await Self.load(folder, client, kept: try unsent.replica.kept, limit, now: now()) { images in
+      try await Self.load(folder, client, kept: kept, limit, now: now()) { images in
         try lost?.compare(images)
       } willFinish: {
+        // Not before: a choice that can't be loaded must not end the copy that is there.
+        try unsent.keep(kept)
         if let lost { parked = try lost.rebase(unsent, at: now(), form: form) }
       }
     } catch {
@@ -173,7 +209,11 @@ final class ReplicaSynchronizer {
       return .queue(page)
     case .markLeft(let numbers):
       return .marked(try unsent.markLeft(numbers, at: now(), form: form, known: newestPage))
-    case .send(let intent): outgoing.append(intent)
+    case .send(let intent):
+      if let mirror, let refusal = try intent.refusalOfMissingText(in: mirror) {
+        return .answered(intent.transaction, .failure(refusal))
+      }
+      outgoing.append(intent)
     case .readStates: return .states(try openedMirror.states())
     case .rebase(let common, let isLoaded):
       // The new mirror does not have the texts of before the restore.
@@ -186,7 +226,8 @@ final class ReplicaSynchronizer {
       try unsent.parkUnreadable(number, parking, form: form)
     case .finish(let finished):
       return .finished(
-        parked: try CommittedIntent.finish(finished, in: unsent, over: openedMirror, at: now(), form: form))
+        parked: try CommittedIntent.finish(
+          finished, in: unsent, over: openedMirror, images: inserted, at: now(), form: form))
     case .release(let finished):
       return .finished(
         parked: try CommittedIntent.release(finished, in: unsent, images: inserted, at: now(), form: form))
@@ -204,11 +245,13 @@ final class ReplicaSynchronizer {
     do {
       let mirror = try Self.openMirror(folder, client.context.model)
       self.mirror = mirror
-      // The user has chosen other scopes since it was loaded.
-      let isOutdated = try mirror.kept != unsent.replica.kept
+      // The user has chosen other scopes.
+      let isOutdated = mirror.kept != kept
       return .opened(isPartial: mirror.isPartial || isOutdated)
     } catch let failure as StoreFailure where failure.isMissingMirror {
-      return .noMirror(states: MirrorStore.states(at: folder + "/" + ReplicaStore.mirrorName))
+      return .noMirror(
+        states: MirrorStore.states(at: folder + "/" + ReplicaStore.mirrorName),
+        isOfOtherModel: failure.code == .modelDiffers)
     }
   }
 
@@ -245,6 +288,7 @@ final class ReplicaSynchronizer {
     case .renew:
       let fresh = GraphClient.newReplica
       try unsent.renew(fresh, form: form)
+      ids.insert(fresh)
       let renewed = try await connect(fresh)
       (client, self.renewed, grants) = (renewed, renewed, renewed.welcome?.grants)
       return .renewed(try renewed.server)
@@ -283,7 +327,9 @@ final class ReplicaSynchronizer {
 
   private func apply(_ commits: [MirroredCommit], to mirror: MirrorStore) throws {
     try checkRights()
-    if !commits.isEmpty { _ = try mirror.apply(commits) }
+    if commits.isEmpty { return }
+    try keepContainers(of: commits, in: mirror)
+    _ = try mirror.apply(commits)
   }
 
   private func checkRights() throws {

@@ -192,6 +192,10 @@ import Testing
     #expect(now.output.contains("2 edits sent, 2 commits received"), "\(now.output) \(now.errors)")
     #expect(
       try here("sync", "--json").json()["boards"] == .array(["Home", "Train", "Work"].map { .string($0) }))
+    // The daemon knows the boards that the copy lacks, also while sync is off.
+    #expect(try here("sync", "off").status == 0)
+    let other = try here("sync", "on", "--board", "Notes")
+    #expect(other.output.contains("the copy has the board Notes only"), "\(other.output) \(other.errors)")
     let all = try here("sync", "on", "--all-boards", "--json").json()
     #expect(all["reloaded"] == .bool(true) && all["boards"] == nil && all["notices"] == .array([]), "\(all.text)")
     daemon.kill()

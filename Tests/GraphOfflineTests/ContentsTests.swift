@@ -110,6 +110,125 @@ import Testing
     await fixture.stop()
   }
 
+  /// The second edit continues a text that the copy no longer has: it waits, and is not sent to another place.
+  @Test func textOfANoteThatLeavesIsNotChangedAtAnotherPlace() async throws {
+    let (fixture, work) = try await table()
+    _ = try await turnOn(fixture.replica, .scopes([work]), fixture)
+    let ann = try await fixture.offline()
+    let note = try #require(
+      try await fixture.notes(ann).first { $0[fixture.property("Note.text")] == .string("call Ann") })
+    let text = fixture.property("Note.text").number
+    var base = note.revision
+    for splice in [
+      TextSplice(offset: 0, length: 0, insertion: "XYZ"), TextSplice(offset: 3, length: 1, insertion: ""),
+    ] {
+      let change = Change(.update, note.id, base: base, edits: [Edit(text, .splice([splice]))])
+      base = try await ann.commit([change], policy: .error).committed.revision
+    }
+    await ann.close()
+    let bob = try await fixture.connect("bob")
+    _ = try await bob.commit(
+      [Change(.update, note.id, base: .max, edits: [fixture.edit("Note.board", .object(fixture.board))])],
+      policy: .error)
+    await bob.close()
+    let report = try await fixture.synchronize()
+    #expect(report.sent == 1 && report.parked == 1)
+    #expect(try await fixture.served() == ["XYZcall Ann", "buy milk", "write"])
+    let parked = try #require(try fixture.replica.conflicts(of: fixture.model).first)
+    #expect(parked.message.contains("no longer in this computer's copy"))
+    await fixture.stop()
+  }
+
+  /// Commits of a long queue are received while later ones have no answer yet.
+  @Test func containersOfALongQueueAreKept() async throws {
+    let (fixture, work) = try await table()
+    _ = try await turnOn(fixture.replica, .scopes([work]), fixture)
+    let ann = try await fixture.offline()
+    let board = fixture.entity("Board")
+    for number in 0..<1_300 {
+      let change = Change(
+        .insert, .temporary(1, entity: board.number), edits: [fixture.edit("Board.name", .string("B\(number)"))])
+      _ = try await ann.commit([change], policy: .error)
+    }
+    await ann.close()
+    #expect(try await fixture.synchronize().sent == 1_300)
+    let later = try await fixture.offline()
+    var count = 0
+    for try await chunk in later.images(of: board) { count += chunk.count }
+    #expect(count == 1_301)
+    await later.close()
+    #expect(try fixture.replica.status()?.scopes?.count == 1_301)
+    #expect(try await !fixture.synchronize().isReloaded)
+    await fixture.stop()
+  }
+
+  @Test func choiceThatCannotBeLoadedLeavesTheCopy() async throws {
+    let (fixture, work) = try await table()
+    let small = fixture.replica.limited(toObjects: 4)
+    _ = try await turnOn(small, .scopes([work]), fixture)
+    for contents in [OfflineReplica.Contents.everything, .scopes([work, fixture.board])] {
+      let refusal = await #expect(throws: Refusal.self) { try await turnOn(small, contents, fixture) }
+      #expect(refusal?.code == .limit)
+    }
+    #expect(try small.status()?.scopes == [work.key])
+    try await fixture.saveOffline("read", on: work)
+    let report = try await small.synchronize { try await fixture.connect("ann", replica: $0) }
+    #expect(report.sent == 1 && !report.isReloaded)
+    #expect(try await copied(fixture) == ["call Ann", "read", "write"])
+    await fixture.stop()
+  }
+
+  /// The copy has an earlier step, which is not the newest one of the user.
+  @Test func undoStopsAtAStepThatTheCopyLacks() async throws {
+    let (fixture, work) = try await table()
+    _ = try await turnOn(fixture.replica, .scopes([work]), fixture)
+    func step(_ text: String, on board: ObjectID) async throws {
+      let ann = try await fixture.connect("ann")
+      _ = try await ann.commit([fixture.insertion(1, text, on: board)], policy: .error)
+      await ann.close()
+      _ = try await fixture.synchronize()
+    }
+    try await step("read", on: work)
+    try await step("buy bread", on: fixture.board)
+    let ann = try await fixture.offline()
+    let refusal = await #expect(throws: Refusal.self) { try await ann.undo(scope: nil) }
+    #expect(refusal?.message.contains("needs the server") == true)
+    await ann.close()
+    try await step("swim", on: work)
+    let later = try await fixture.offline()
+    _ = try await later.undo(scope: nil)
+    #expect(try await fixture.texts(later) == ["call Ann", "read", "write"])
+    await later.close()
+    #expect(try await fixture.synchronize().sent == 1)
+    #expect(try await fixture.served() == ["buy bread", "buy milk", "call Ann", "read", "write"])
+    await fixture.stop()
+  }
+
+  @Test func provisionalNumberOfANoteThatTheCopyLosesIsFound() async throws {
+    let (fixture, work) = try await table()
+    _ = try await turnOn(fixture.replica, nil, fixture)
+    try await fixture.saveOffline("buy bread")
+    _ = try await turnOn(fixture.replica, .scopes([work]), fixture)
+    let unsent = try fixture.replica.openUnsent()
+    defer { unsent.close() }
+    #expect(try unsent.assignedNumber(for: ProvisionalNumber.base + 1) == 4)
+    await fixture.stop()
+  }
+
+  /// Tags are in use on boards that the copy does not have.
+  @Test func deleteOfEverythingLeavesWhatAllScopesShare() async throws {
+    let (fixture, work) = try await table()
+    let tag = Change(
+      .insert, .temporary(1, entity: fixture.entity("Tag").number), edits: [fixture.edit("Tag.name", .string("food"))])
+    try await fixture.other([tag])
+    _ = try await turnOn(fixture.replica, .scopes([work]), fixture)
+    let everything = try fixture.replica.objectsToDelete(model: fixture.model)
+    #expect(everything.count == 3)
+    _ = try await turnOn(fixture.replica, .everything, fixture)
+    #expect(try fixture.replica.objectsToDelete(model: fixture.model).count == 6)
+    await fixture.stop()
+  }
+
   @Test func objectsThatAreNoContainersAreRefused() async throws {
     let (fixture, work) = try await table()
     for contents in [OfflineReplica.Contents.scopes([]), .scopes([work, fixture.note])] {

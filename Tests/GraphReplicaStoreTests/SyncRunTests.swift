@@ -163,7 +163,12 @@ import Testing
     #expect(notices(false, outdated + [states(7), .isPruned, .loaded(9)]) == [.prunedServer])
     let token = Token(store: store, revision: 7, fingerprint: 7)
     #expect(
-      notices(false, [.noMirror(states: [token]), .isKnown(true), .loaded(9), .queue([]), .received(9, commits: 0)])
+      notices(
+        false,
+        [
+          .noMirror(states: [token], isOfOtherModel: true), .isKnown(true), .loaded(9), .queue([]),
+          .received(9, commits: 0),
+        ])
         == [.otherModel])
     #expect(
       notices(

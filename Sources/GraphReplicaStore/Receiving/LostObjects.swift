@@ -19,7 +19,9 @@ package struct LostObjects {
     try mirror.read { mirror in
       for image in images {
         guard let earlier = try mirror.image(of: image.id) else { continue }
-        if image.revision < earlier.revision || image.revision == earlier.revision && image != earlier {
+        // A mirror of a part has no references to objects outside of it.
+        let known = self.mirror.kept == nil ? image : try mirror.withKnownReferences(image)
+        if image.revision < earlier.revision || image.revision == earlier.revision && known != earlier {
           ids.insert(image.id)
         }
       }

@@ -16,7 +16,8 @@ extension Intent {
       guard let mirror, let image = try mirror.image(of: id), let property = mirror.model.property(property) else {
         return nil
       }
-      return image[property].stringValue
+      if case .string(let text) = image[property] { return text }
+      return ""
     }
     for index in transaction.changes.indices {
       let change = transaction.changes[index]
@@ -25,6 +26,19 @@ extension Intent {
       }
     }
     return transaction
+  }
+
+  /// The refusal of a save that can't be sent over a mirror of a part; nil for any other save.
+  ///
+  /// Its splices refer to a text of an object that has left the part. The server has another text, which only a mirror
+  /// with the object would show. A mirror of everything lacks deleted objects only, which the server refuses itself.
+  package func refusalOfMissingText(in mirror: MirrorStore) throws -> Refusal? {
+    if texts.isEmpty || mirror.kept == nil && !mirror.isPartial { return nil }
+    let isMissing = try mirror.read { mirror in try texts.keys.contains { try mirror.image(of: $0) == nil } }
+    guard isMissing else { return nil }
+    return Refusal(
+      .conflict,
+      "the object is no longer in this computer's copy, so the text that this edit continues is not known here")
   }
 
   /// The save as it is sent now over a mirror.
@@ -82,11 +96,12 @@ package struct CommittedIntent: Sendable {
 
   /// Removes intents from the file, in one step, when the mirror has their commits.
   /// - Returns: the number of those of which edits are parked.
+  /// - Parameter images: the new objects as the server has answered, which a mirror of a part may lack.
   package static func finish(
-    _ finished: [SyncRun.FinishedIntent], in unsent: UnsentFile, over mirror: MirrorStore, at time: Timestamp,
-    form: IntentForm
+    _ finished: [SyncRun.FinishedIntent], in unsent: UnsentFile, over mirror: MirrorStore,
+    images: [ObjectID: ObjectImage] = [:], at time: Timestamp, form: IntentForm
   ) throws -> Int {
-    var answers = try Self.answers(finished, over: mirror, at: time)
+    var answers = try Self.answers(finished, over: mirror, images: images, at: time)
     for index in answers.indices {
       guard var rest = answers[index].rest, case .parked(var parking) = rest.state else { continue }
       parking.texts = try rest.writtenTexts(mirror.pastText, form.model)
@@ -113,12 +128,15 @@ package struct CommittedIntent: Sendable {
 
   /// The effects of commits on the file, when the mirror has them.
   package static func answers(
-    _ finished: [SyncRun.FinishedIntent], over mirror: MirrorStore, at time: Timestamp
+    _ finished: [SyncRun.FinishedIntent], over mirror: MirrorStore, images: [ObjectID: ObjectImage] = [:],
+    at time: Timestamp
   ) throws -> [UnsentFile.Answered] {
     try mirror.read { mirror in
       try finished.map { done in
         try invariant(done.committed.revision <= mirror.head, "the mirror has the commit of an intent that is removed")
-        return try done.committed.answer(done.intent, mirror.model, at: time, image: mirror.image)
+        return try done.committed.answer(done.intent, mirror.model, at: time) { id in
+          try mirror.image(of: id) ?? images[id]
+        }
       }
     }
   }

@@ -26,7 +26,7 @@ extension SyncRun {
     /// The mirror is open. A partial one has only what the user could see when it was loaded.
     case opened(isPartial: Bool)
     /// There is no mirror of this version of the model. One of another version has been in these states, oldest first.
-    case noMirror(states: [Token])
+    case noMirror(states: [Token], isOfOtherModel: Bool = false)
     /// A new mirror has the server's state of this revision.
     /// In a comparison with an earlier one, so many intents were parked.
     case loaded(Revision, parked: Int = 0)
@@ -78,7 +78,8 @@ extension SyncRun {
     case readQueue(after: Int64)
     /// Make durable that these intents are sent; answered by `.marked`.
     case markLeft([Int64])
-    /// Send an intent; answered by `.done`, and its outcome later by `.answered`.
+    /// Send an intent; answered by `.done`, and its outcome later by `.answered`. An intent that can't be sent is
+    /// answered by `.answered` at once.
     case send(Intent)
     /// Wait for the next outcome.
     case awaitAnswer

@@ -116,9 +116,9 @@ package struct SyncRun: Sendable {
     switch event {
     case .done: break
     case .opened(let isPartial): mirror = isPartial ? .partial : .following
-    case .noMirror(let states):
+    case .noMirror(let states, let isOfOtherModel):
       steps.removeAll { if case .readStates = $0 { true } else { false } }
-      if !states.isEmpty { report.notices.append(.otherModel) }
+      if isOfOtherModel { report.notices.append(.otherModel) }
       load()
       compare(CommonStateSearch(states))
     case .outdated:

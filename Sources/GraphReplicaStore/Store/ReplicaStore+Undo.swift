@@ -164,7 +164,13 @@ extension ReplicaStore {
     draft.undo = group
     // The head advances with the record.
     let head = state.head
-    let plan = try enqueue(draft, &state).planned.result.get()
+    let plan: TransactionPlan
+    do {
+      plan = try enqueue(draft, &state).planned.result.get()
+    } catch let refusal as Refusal where refusal.code == .invalid && mirror.kept != nil {
+      // The step refers to objects that the copy does not have.
+      throw Self.needsServer("the undo of a step outside of this computer's copy")
+    }
     state.head = head
     return try finish(request, undoes: revision, plan.changes, now: now, &state)
   }

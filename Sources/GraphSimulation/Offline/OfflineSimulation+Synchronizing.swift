@@ -250,7 +250,11 @@ extension OfflineSimulation {
       if entries.contains(where: { !$0.isParked && $0.intent?.hasLeft == true }) { count(.askedAgain) }
       return go(run, .queue(entries))
     case .markLeft(let numbers): return go(run, .marked(try mark(numbers, run, form)))
-    case .send(let intent): try send(intent, run)
+    case .send(let intent):
+      if let mirror = run.mirror, let refusal = try intent.refusalOfMissingText(in: mirror) {
+        return go(run, .answered(intent.transaction, .failure(refusal)))
+      }
+      try send(intent, run)
     case .park(let number, let refusal, let left): try park(number, refusal, left, run, form)
     case .parkUnreadable(let number, let refusal):
       let parking = Parking(code: Parking.model, message: refusal.message, at: now)

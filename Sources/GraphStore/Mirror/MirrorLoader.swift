@@ -142,7 +142,7 @@ package final class MirrorLoader {
         let entity = try invariant(layout.model.entity(before.id.entity), "an object that was written has an entity")
         var after = before
         for (slot, value) in reference.values { after.values[slot] = value }
-        after = try writer.withKnownReferences(after, [])
+        after = try writer.objects.withKnownReferences(after, [])
         let edits = reference.values.map {
           Edit(entity.storedProperties[$0.slot].number, .set(after.values[$0.slot]))
         }

@@ -261,7 +261,11 @@ package final class MirrorOverlay: @unchecked Sendable {
     try read { _, history, _ in
       let oldest = try history.objects.connection.integer(
         "SELECT revision FROM _commit ORDER BY revision DESC LIMIT 1 OFFSET ?", .integer(reach))
-      let floor: Revision = if let oldest { oldest } else { 0 }
+      var floor: Revision = if let oldest { oldest } else { 0 }
+      // An earlier step is not the newest one of the user.
+      if let reduced = try KeptScopes.newestReduced(of: author, history.objects.connection) {
+        floor = max(floor, reduced)
+      }
       let stacks = UndoStacks(history: history)
       let next = try stacks.next(of: author, scope: scope, excluding: excluded)
       func described(_ step: UndoStacks.Step?) throws -> UndoStep? {

@@ -157,6 +157,11 @@ package final class MirrorStore: @unchecked Sendable {
 
     /// An object of the state; nil if there is none.
     package func image(of id: ObjectID) throws -> ObjectImage? { try objects.readImage(of: id) }
+
+    /// The image without references to objects that the mirror does not have.
+    package func withKnownReferences(_ image: ObjectImage) throws -> ObjectImage {
+      try objects.withKnownReferences(image, [])
+    }
   }
 
   /// Reads the mirror in one transaction, also while other processes write to it. This takes the locks of the file
@@ -193,7 +198,9 @@ package final class MirrorStore: @unchecked Sendable {
       try database.inTransaction(.immediate) {
         let writer = try currentWriter(database)
         for commit in commits where commit.token.revision > writer.revision {
-          changed.formUnion(try writer.mirror(commit, of: kept))
+          let applied = try writer.mirror(commit, of: kept)
+          changed.formUnion(applied.changed)
+          if applied.isReduced { try KeptScopes.recordReduced(commit, in: database) }
         }
         try writer.fullText.updateIfDue(head: writer.revision)
         try trimHistory(writer)
@@ -209,7 +216,7 @@ package final class MirrorStore: @unchecked Sendable {
   /// Adds a scope without objects to those that the mirror has: its objects arrive with later commits.
   /// - Precondition: the mirror has some scopes only.
   package func keep(_ container: UniqueID) throws {
-    try inQueue { try KeptScopes.add(container, $0) }
+    try inQueue { try KeptScopes.add(container, to: $0) }
     keptScopes.withLock { $0?.containers.insert(container) }
   }
 
@@ -228,6 +235,7 @@ package final class MirrorStore: @unchecked Sendable {
     // The full-text indexes are completed from history.
     try writer.fullText.update(upTo: target, head: writer.revision)
     _ = try HistoryPruner(connection: writer.connection, sliceCommits: Int(count)).removeCommits(through: target)
+    if kept != nil { try KeptScopes.forgetReduced(through: target, in: writer.connection) }
   }
 
   /// The writer, with the state that the file has now: another process may have written since.

@@ -8,16 +8,19 @@ import GraphModel
 /// steps can be undone without the server. Revisions that changed nothing visible have no row.
 extension StoreWriter {
   /// Writes a commit inside the open transaction.
-  /// - Returns: the objects that it changed here.
+  /// - Returns: the objects that it changed here, and whether it also has changes outside of the mirror's scopes.
   /// - Parameter kept: the scopes of the mirror; nil if it has everything.
   /// - Throws: `MirrorStore.Outdated` if an object has entered or left these scopes: the commit does not name the
   ///   objects that refer to it, whose values differ from now on.
-  func mirror(_ commit: MirroredCommit, of kept: KeptScopes?) throws -> Set<ObjectID> {
+  func mirror(
+    _ commit: MirroredCommit, of kept: KeptScopes?
+  ) throws -> (changed: Set<ObjectID>, isReduced: Bool) {
     try invariant(commit.token.revision > revision, "a mirror receives each commit once, in order")
     objects.beginTrail()
     defer { objects.endTrail() }
     var deletions = [ObjectID: Revision]()
-    let changes = try self.changes(of: commit, kept, &deletions)
+    let part = if let kept { try commit.changes.filter { try isKept($0, kept) } } else { commit.changes }
+    let changes = try self.changes(part, &deletions)
     var size = 0
     let sums = try sums(of: changes, &size)
     let recorded = try HistoryChange.encode(changes, sums: sums, layout: layout, deletions: deletions)
@@ -28,7 +31,7 @@ extension StoreWriter {
     try insert(row(of: commit, changes: recorded))
     fullText.recordCommit(changes: changes.count, size: size)
     skipHead(to: commit.token.revision, commit.token.fingerprint, time: commit.time)
-    return Set(changes.map(\.id))
+    return (Set(changes.map(\.id)), part.count < commit.changes.count)
   }
 
   /// The row of a commit. It has the server's fingerprint, which proves the position, not the row.
@@ -41,17 +44,16 @@ extension StoreWriter {
   }
 
   private func changes(
-    of commit: MirroredCommit, _ kept: KeptScopes?, _ deletions: inout [ObjectID: Revision]
+    _ changes: [MirroredCommit.Change], _ deletions: inout [ObjectID: Revision]
   ) throws -> [ObjectChange] {
-    let changesOfPart = if let kept { try commit.changes.filter { try isKept($0, kept) } } else { commit.changes }
-    let arriving = Set(changesOfPart.map(\.id))
-    return try changesOfPart.compactMap { change in
+    let arriving = Set(changes.map(\.id))
+    return try changes.compactMap { change in
       switch change {
       case .deleted(let id):
         guard let before = try objects.readImage(of: id) else { return nil }
         return ObjectChange(kind: .deleted, id: before.id, before: before, after: nil)
       case .inserted(let image), .updated(let image, _):
-        let after = try withKnownReferences(image, arriving)
+        let after = try objects.withKnownReferences(image, arriving)
         guard let before = try objects.readImage(of: image.id) else {
           if let deletion = try history.deletion(of: image.id) { deletions[image.id] = deletion.revision }
           return ObjectChange(kind: .inserted, id: image.id, before: nil, after: after)
@@ -73,7 +75,7 @@ extension StoreWriter {
       let isKept = kept.keep(image, of: layout.model)
       if try (objects.find(image.id) != nil) != isKept { throw MirrorStore.Outdated() }
       return isKept
-    case .deleted: return true
+    case .deleted(let id): return try objects.find(id) != nil
     }
   }
 
@@ -87,16 +89,18 @@ extension StoreWriter {
       return Edit(property.number, .set(new))
     }
   }
+}
 
+extension ObjectReader {
   /// The image without references to objects that the mirror does not have and that the commit does not bring.
   func withKnownReferences(_ image: ObjectImage, _ arriving: Set<ObjectID>) throws -> ObjectImage {
     var image = image
     for slot in image.values.indices {
       switch image.values[slot] {
       case .object(let id):
-        if try !arriving.contains(id) && objects.find(id) == nil { image.values[slot] = .null }
+        if try !arriving.contains(id) && find(id) == nil { image.values[slot] = .null }
       case .objects(let ids):
-        let known = try ids.filter { try arriving.contains($0) || objects.find($0) != nil }
+        let known = try ids.filter { try arriving.contains($0) || find($0) != nil }
         if known.count < ids.count { image.values[slot] = .objects(known) }
       default: break
       }

@@ -183,7 +183,8 @@ final class BoardRenderer: BoardPart {
     let shown: StatusState.Connection =
       switch connection.state {
       case .connected where connection.sync.isOffline:
-        connection.sync.isOn ? .offline(keptBoards: connection.sync.status?.scopes?.count) : .paused
+        connection.sync.isOn
+          ? .offline(keptBoards: connection.sync.status?.scopes.map { _ in pages.countOfBoards }) : .paused
       case .connected: connection.isSilent ? .silent : connection.isUnprotected ? .unprotected : .connected
       case .reconnecting: .reconnecting
       case .closed(let reason): .disconnected(reason: reason)

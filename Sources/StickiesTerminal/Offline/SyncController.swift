@@ -22,8 +22,8 @@ final class SyncController: BoardPart {
     switch command {
     case .syncOn: return !summary.isOn
     case .syncOff: return summary.isOn
-    // The server makes the copy.
-    case .resync: return summary.status != nil && !summary.isOffline
+    // The server makes the copy; while sync is off, it may be there.
+    case .resync: return summary.status != nil && !(summary.isOffline && summary.isOn)
     case .deleteEverywhere: return summary.isOn && !summary.isOffline && summary.waiting == 0
     default: return true
     }

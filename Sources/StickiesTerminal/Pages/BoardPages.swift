@@ -21,6 +21,8 @@ final class BoardPages: BoardPart {
   /// The board that is shown.
   private(set) var page: BoardPage
   let directory: BoardDirectory
+  /// The number of boards that the user sees here.
+  var countOfBoards: Int { directory.pageCount }
   private(set) var pager: Pager<BoardDirectory, BoardPageController>?
   /// Whether the board that is shown was deleted and there is no other one.
   private(set) var boardIsGone = false

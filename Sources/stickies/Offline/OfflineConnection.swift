@@ -159,7 +159,8 @@ enum OfflineConnection {
   ///   - kept: the keys of the boards that the copy has; nil for all.
   ///   - connect: connects to the daemon when it answers; nil for a client that stays with the copy.
   private static func open(
-    _ replica: OfflineReplica, _ unsent: UnsentFile, _ kept: Set<UniqueID>?, _ reason: String, _ connect: ConnectForReplica?
+    _ replica: OfflineReplica, _ unsent: UnsentFile, _ kept: Set<UniqueID>?, _ reason: String,
+    _ connect: ConnectForReplica?
   ) async throws -> GraphClient {
     let counts = try unsent.counts()
     let client: GraphClient

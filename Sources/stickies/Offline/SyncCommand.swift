@@ -69,7 +69,10 @@ struct SyncCommand: ParsableCommand {
       if allBoards { return .everything }
       if boards.isEmpty { return nil }
       var ids = [ObjectID]()
-      try await options.withShell { shell in
+      // The daemon's boards, also while sync is off: the copy does not have all.
+      let address = try options.address
+      let client = try await options.connecting { try await OfflineConnection.connection(address, $0, nil) }
+      try await options.run(client) { shell in
         for name in boards { ids.append(try await NoteFinder(shell).board(name).id) }
       }
       return .scopes(ids)
