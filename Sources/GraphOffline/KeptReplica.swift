@@ -147,6 +147,11 @@ extension GraphClient {
     if let connector = kept?.connector { LiveValue(state: connector.trouble) } else { LiveValue(constant: "") }
   }
 
+  /// The newest message about a restored server or the like (`SyncReport.Notice`); empty for none.
+  package var syncNotice: LiveValue<String> {
+    if let connector = kept?.connector { LiveValue(state: connector.notice) } else { LiveValue(constant: "") }
+  }
+
   /// The replica that the client keeps; nil for none.
   package var keptReplica: OfflineReplica? { kept?.replica }
 

@@ -36,6 +36,8 @@ actor ReplicaConnector {
   private let refreshPause: Duration
   /// Why the server can't take the edits although it answers, or the copy can't be kept; empty otherwise.
   nonisolated let trouble = LiveState("")
+  /// The newest notice of a run, as a sentence; empty for none.
+  nonisolated let notice = LiveState("")
   private var mode: Mode
   /// The address at which the server was reached, since the last choice that needed it.
   private var reached: ServerAddress?
@@ -217,7 +219,8 @@ actor ReplicaConnector {
 
   @discardableResult
   private func synchronize() async throws -> ServerAddress {
-    _ = try await replica.synchronize { id in try await self.reach(id) }
+    let report = try await replica.synchronize { id in try await self.reach(id) }
+    for met in report.notices { notice.set(met.sentence) }
     ids = try replica.assignedIDs(model)
     trouble.set("")
     hasFailed = false
@@ -367,6 +370,7 @@ actor ReplicaConnector {
     for task in [attempts, refreshing].compactMap({ $0 }) + following { task.cancel() }
     (attempts, refreshing, following) = (nil, nil, [])
     trouble.end()
+    notice.end()
     await closeCopy()
   }
 

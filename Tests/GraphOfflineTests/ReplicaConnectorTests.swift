@@ -2,6 +2,7 @@ import Foundation
 import GraphClient
 import GraphEmbedded
 import GraphModel
+import GraphReplicaStore
 import GraphServer
 import GraphStore
 import GraphTesting
@@ -134,6 +135,25 @@ import Testing
     note["text"] = .string(text)
     note["board"] = .object(board.id)
     return note
+  }
+
+  /// A client that is open shows what a run has met: here, that the files of the replica are copies.
+  @Test func noticeOfARunReachesAnOpenClient() async throws {
+    let table = try await Table()
+    try await table.turnOn()
+    let current = try #require(table.replica.folder.current)
+    try FileManager.default.copyItem(atPath: current, toPath: current + "-copy")
+    try FileManager.default.removeItem(atPath: current)
+    try FileManager.default.moveItem(atPath: current + "-copy", toPath: current)
+    let ann = try await table.away()
+    var met = ""
+    for await notice in ann.syncNotice where !notice.isEmpty {
+      met = notice
+      break
+    }
+    #expect(met == SyncReport.Notice.copiedReplica.sentence)
+    await ann.close()
+    await table.stop()
   }
 
   @Test func objectsKeepTheirInstancesWhenTheServerAnswers() async throws {

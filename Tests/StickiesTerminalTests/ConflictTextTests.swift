@@ -16,7 +16,9 @@ import Testing
     try text(changes, conflicts).shown.values
   }
 
-  private func text(_ changes: String, _ conflicts: String = "") throws -> ConflictText {
+  private func text(
+    _ changes: String, _ conflicts: String = "", named: @escaping (ObjectID) -> String? = { _ in nil }
+  ) throws -> ConflictText {
     let text = """
       {"format": 1, "number": 1, "transaction": {"replica": "b0c5kz8q3v00006s8m4k2e0g00", "sequence": 1},
       "model": {"name": "Stickies", "version": 6, "hash": "0123456789abcdef0123456789abcdef"},
@@ -26,7 +28,7 @@ import Testing
       """
     let intent = try IntentForm(StickiesModel.model).intent(parsing: text)
     let entry = UnsentFile.Entry(number: 1, form: text, intent: intent, failure: nil, used: 0, isParked: true)
-    return ConflictText(OfflineReplica.ParkedEdit(entry), StickiesModel.model)
+    return ConflictText(OfflineReplica.ParkedEdit(entry), StickiesModel.model, named: named)
   }
 
   private func update(_ note: String, _ color: String) -> String {
@@ -47,6 +49,14 @@ import Testing
         .init(name: "Note.color", mine: "blue", theirs: "green", author: "bob@desk, revision 7"),
         .init(name: "Note.color", mine: "pink"),
       ])
+  }
+
+  @Test func titleNamesTheNotesOfTheBoard() throws {
+    let both = update(Self.first, "blue") + ", " + update(Self.second, "pink")
+    let named = try text(both) { "Note/\($0)" == Self.first ? "buy milk" : nil }
+    #expect(named.shown.title == "Note.color of “buy milk” and 1 more")
+    #expect(try text(update(Self.first, "blue")) { _ in "buy milk" }.shown.title == "Note.color of “buy milk”")
+    #expect(try text(both).shown.title == "Note.color")
   }
 
   /// After a restore of the server an edit can wait without a conflict.

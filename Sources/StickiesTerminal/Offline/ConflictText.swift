@@ -7,14 +7,19 @@ import StickiesKit
 struct ConflictText {
   private let edit: OfflineReplica.ParkedEdit
   private let model: Model
+  private let named: (ObjectID) -> String?
 
-  init(_ edit: OfflineReplica.ParkedEdit, _ model: Model) { (self.edit, self.model) = (edit, model) }
+  /// - Parameter named: returns what an object is called on the board; nil if it is not there.
+  init(_ edit: OfflineReplica.ParkedEdit, _ model: Model, named: @escaping (ObjectID) -> String? = { _ in nil }) {
+    (self.edit, self.model, self.named) = (edit, model, named)
+  }
 
   /// The edit for a list of conflicts.
   var shown: ConflictsView.Edit {
     let time = if let made = edit.made { LocalTime.text(made) } else { "" }
     return ConflictsView.Edit(
-      number: edit.number, title: title, author: edit.author, time: time, reason: edit.message, values: values)
+      number: edit.number, title: title + objects, author: edit.author, time: time, reason: edit.message, values: values
+    )
   }
 
   /// The changed properties, such as `Note.color`.
@@ -31,6 +36,14 @@ struct ConflictText {
     var seen = Set<String>()
     let unique = names.filter { seen.insert($0).inserted }
     return unique.isEmpty ? "edit" : unique.joined(separator: ", ")
+  }
+
+  /// The changed objects, such as ` of “buy milk” and 2 more`; empty if the board has none of them.
+  private var objects: String {
+    let changed = Set(edit.changes.filter { $0.kind != .insert }.map(\.id))
+    let names = edit.changes.lazy.filter { $0.kind != .insert }.compactMap { named($0.id) }
+    guard let name = names.first else { return "" }
+    return " of “\(name)”" + (changed.count > 1 ? " and \(changed.count - 1) more" : "")
   }
 
   private func name(of id: ObjectID) -> String {

@@ -1,4 +1,7 @@
+import GraphModel
 import GraphOffline
+import GraphReplica
+import StickiesKit
 import TerminalApplication
 import TerminalCells
 
@@ -78,8 +81,16 @@ final class ConflictsWindow: ModalWindow {
   private static let keys = "r retry   e edit   d discard   c copy   Esc close"
 
   private var view: ConflictsView {
-    ConflictsView(
-      edits.map { ConflictText($0, sync.context.model).shown }, focus: focus, top: top, keys: Self.keys)
+    let context = sync.context
+    func name(_ id: ObjectID) -> String? {
+      switch context.object(id) {
+      case let note as Note: String(note.text.firstLine.beginning(of: 30))
+      case let board as Board: board.name
+      default: nil
+      }
+    }
+    return ConflictsView(
+      edits.map { ConflictText($0, context.model, named: name).shown }, focus: focus, top: top, keys: Self.keys)
   }
 
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {

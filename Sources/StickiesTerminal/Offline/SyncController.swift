@@ -36,6 +36,7 @@ final class SyncController: BoardPart {
       let sentence = news == 1 ? "an edit is in conflict: C shows it" : "\(news) edits are in conflict: C shows them"
       report(sentence, isTrouble: true)
     }
+    if summary.notice != old.notice, !summary.notice.isEmpty { report(summary.notice, isTrouble: true) }
     if summary.trouble != old.trouble, !summary.trouble.isEmpty { report(summary.trouble, isTrouble: true) }
     application.setNeedsDisplay()
   }

@@ -9,7 +9,7 @@ extension SyncSummary {
   init(_ client: GraphClient) {
     self.init(
       isOffline: client.isOffline, status: client.syncStatus.current, parked: client.conflicts.current,
-      trouble: client.syncTrouble.current)
+      trouble: client.syncTrouble.current, notice: client.syncNotice.current)
   }
 }
 
@@ -19,10 +19,11 @@ final class SyncFollower {
   private var tasks = [Task<Void, Never>]()
 
   init(_ client: GraphClient, _ didChange: @escaping @MainActor () -> Void) {
-    let (status, conflicts, trouble) = (client.syncStatus, client.conflicts, client.syncTrouble)
+    let (status, conflicts) = (client.syncStatus, client.conflicts)
+    let (trouble, notice) = (client.syncTrouble, client.syncNotice)
     tasks = [
       Task { for await _ in status { didChange() } }, Task { for await _ in conflicts { didChange() } },
-      Task { for await _ in trouble { didChange() } },
+      Task { for await _ in trouble { didChange() } }, Task { for await _ in notice { didChange() } },
     ]
   }
 

@@ -11,6 +11,8 @@ struct SyncSummary: Equatable {
   var parked = [OfflineReplica.ParkedEdit]()
   /// Why the server does not take the edits, although it answers; empty otherwise.
   var trouble = ""
+  /// The newest notice of a run, such as that of a restored server; empty for none.
+  var notice = ""
 
   /// Whether edits are sent and received.
   var isOn: Bool { status?.isOn == true }
