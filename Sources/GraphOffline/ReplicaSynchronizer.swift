@@ -23,6 +23,10 @@ final class ReplicaSynchronizer {
   private var renewed: GraphClient?
   /// The intents to send next.
   private var outgoing = [Intent]()
+  /// The numbers of intents that leave for the first time in this run.
+  private var marked = Set<Int64>()
+  /// The refusals of intents that can't be sent again, whose outcomes are asked for.
+  private var asked = [TransactionID: Refusal]()
   /// Outcomes, in the order of their arrival.
   private var arrived = [Answer]()
   /// Those that are taken next, the first one last.
@@ -90,7 +94,10 @@ final class ReplicaSynchronizer {
           (taken, arrived) = (arrived.reversed(), [])
           if taken.isEmpty, await arrivals.next(isolation: #isolation) == nil { throw GraphClient.unknownOutcome }
         }
-        let answer = taken.removeLast()
+        var answer = taken.removeLast()
+        if case .failure(let refusal) = answer.outcome, !refusal.isTemporary, let known = asked[answer.id] {
+          answer.outcome = .failure(known)
+        }
         try keepInserted(answer.outcome)
         action = run.handle(.answered(answer.id, answer.outcome.map(\.committed)))
       case .load: action = run.handle(try await load(verifies: run.isUnverified))
@@ -107,14 +114,10 @@ final class ReplicaSynchronizer {
 
   private func keepInserted(_ saved: SaveResult) throws {
     let made = Set(saved.committed.identities.map(\.permanent))
-    let containers = made.filter(isContainer)
-    for id in try keep(new: containers) {
-      // The mirror may have left the commit out: it is then of other scopes, and the next run loads it.
-      guard let mirror, mirror.kept != nil else { continue }
-      if try mirror.head.revision < saved.committed.revision { try mirror.keep(id.key) }
-    }
+    // A mirror that has left the commit out is one of other scopes from now on, so that the next run loads it.
+    try keep(new: made.filter(isContainer), before: saved.committed.revision)
     // A mirror of everything has the images itself.
-    if mirror == nil || kept != nil {
+    if mirror == nil || kept != nil || mirror?.kept != nil {
       for image in saved.objects where made.contains(image.id) { inserted[image.id] = image }
     }
   }
@@ -126,22 +129,25 @@ final class ReplicaSynchronizer {
   }
 
   /// Adds new containers of this replica to the scopes that it keeps, if these are not all.
-  /// - Returns: those that are new.
-  private func keep(new containers: Set<ObjectID>) throws -> [ObjectID] {
-    guard kept != nil, !containers.isEmpty else { return [] }
-    let added = Set(try unsent.keep(new: containers.map(\.key)))
-    kept?.containers.formUnion(added)
-    return containers.filter { added.contains($0.key) }
+  /// - Parameter revision: the commit that has made them.
+  private func keep(new containers: Set<ObjectID>, before revision: Revision) throws {
+    if containers.isEmpty { return }
+    let keys = containers.map(\.key)
+    _ = try unsent.keep(new: keys)
+    kept?.containers.formUnion(keys)
+    if let mirror, let scopes = mirror.kept, try mirror.head.revision < revision {
+      for key in keys where !scopes.containers.contains(key) { try mirror.keep(key) }
+    }
   }
 
   /// Keeps the containers that this replica has made, before their commits are received: the mirror would leave them
   /// out. The answers may come later than the commits.
   private func keepContainers(of commits: [MirroredCommit], in mirror: MirrorStore) throws {
-    var made = Set<ObjectID>()
     for commit in commits where mirror.kept != nil && ids.contains(commit.transaction.replica) {
+      var made = Set<ObjectID>()
       for case .inserted(let image) in commit.changes where isContainer(image.id) { made.insert(image.id) }
+      try keep(new: made, before: commit.token.revision)
     }
-    for id in try keep(new: made) { try mirror.keep(id.key) }
   }
 
   // MARK: - Loading a mirror
@@ -208,10 +214,13 @@ final class ReplicaSynchronizer {
       newestPage = Dictionary(page.map { ($0.number, $0) }) { _, newer in newer }
       return .queue(page)
     case .markLeft(let numbers):
+      marked.formUnion(numbers)
       return .marked(try unsent.markLeft(numbers, at: now(), form: form, known: newestPage))
     case .send(let intent):
       if let mirror, let refusal = try intent.refusalOfMissingText(in: mirror) {
-        return .answered(intent.transaction, .failure(refusal))
+        if marked.contains(intent.number) { return .answered(intent.transaction, .failure(refusal)) }
+        // An earlier run has sent it, and the server may have committed it.
+        asked[intent.transaction] = refusal
       }
       outgoing.append(intent)
     case .readStates: return .states(try openedMirror.states())
@@ -245,9 +254,7 @@ final class ReplicaSynchronizer {
     do {
       let mirror = try Self.openMirror(folder, client.context.model)
       self.mirror = mirror
-      // The user has chosen other scopes.
-      let isOutdated = mirror.kept != kept
-      return .opened(isPartial: mirror.isPartial || isOutdated)
+      return .opened(isPartial: mirror.isPartial, hasOtherScopes: mirror.kept != kept)
     } catch let failure as StoreFailure where failure.isMissingMirror {
       return .noMirror(
         states: MirrorStore.states(at: folder + "/" + ReplicaStore.mirrorName),
@@ -267,7 +274,10 @@ final class ReplicaSynchronizer {
   private func sendOutgoing() throws {
     if outgoing.isEmpty { return }
     func events(_ mirror: MirrorStore.Snapshot?) throws -> [(id: TransactionID, event: ReplicaEvent)] {
-      try outgoing.map { ($0.transaction, try Self.event(of: $0, mirror)) }
+      try outgoing.map { intent in
+        let isQuestion = asked[intent.transaction] != nil
+        return (intent.transaction, isQuestion ? .save(intent.question) : try Self.event(of: intent, mirror))
+      }
     }
     let events = if let mirror { try mirror.read { try events($0) } } else { try events(nil) }
     outgoing = []

@@ -110,10 +110,9 @@ import Testing
     await fixture.stop()
   }
 
-  /// The second edit continues a text that the copy no longer has: it waits, and is not sent to another place.
-  @Test func textOfANoteThatLeavesIsNotChangedAtAnotherPlace() async throws {
-    let (fixture, work) = try await table()
-    _ = try await turnOn(fixture.replica, .scopes([work]), fixture)
+  /// Writes at the beginning of "call Ann" and removes the letter behind, without the server.
+  @discardableResult
+  private func typeTwice(_ fixture: OfflineFixture) async throws -> ObjectID {
     let ann = try await fixture.offline()
     let note = try #require(
       try await fixture.notes(ann).first { $0[fixture.property("Note.text")] == .string("call Ann") })
@@ -126,16 +125,99 @@ import Testing
       base = try await ann.commit([change], policy: .error).committed.revision
     }
     await ann.close()
-    let bob = try await fixture.connect("bob")
-    _ = try await bob.commit(
-      [Change(.update, note.id, base: .max, edits: [fixture.edit("Note.board", .object(fixture.board))])],
-      policy: .error)
-    await bob.close()
+    return note.id
+  }
+
+  /// Moves a note to the board Home as another user.
+  private func move(_ note: ObjectID, _ fixture: OfflineFixture) async throws {
+    try await fixture.other([
+      Change(.update, note, base: .max, edits: [fixture.edit("Note.board", .object(fixture.board))])
+    ])
+  }
+
+  /// The second edit continues a text that the copy no longer has: it waits, and is not sent to another place.
+  @Test func textOfANoteThatLeavesIsNotChangedAtAnotherPlace() async throws {
+    let (fixture, work) = try await table()
+    _ = try await turnOn(fixture.replica, .scopes([work]), fixture)
+    try await move(try await typeTwice(fixture), fixture)
     let report = try await fixture.synchronize()
     #expect(report.sent == 1 && report.parked == 1)
     #expect(try await fixture.served() == ["XYZcall Ann", "buy milk", "write"])
     let parked = try #require(try fixture.replica.conflicts(of: fixture.model).first)
     #expect(parked.message.contains("no longer in this computer's copy"))
+    await fixture.stop()
+  }
+
+  /// The question whether the server has an edit is never committed.
+  @Test func questionForAnEditIsAnsweredWithItsOutcome() async throws {
+    let (fixture, work) = try await table()
+    _ = try await turnOn(fixture.replica, .scopes([work]), fixture)
+    try await typeTwice(fixture)
+    let second = try #require(try fixture.entries().last?.intent)
+    #expect(!second.texts.isEmpty)
+    let ann = try await fixture.connect("ann", replica: second.transaction.replica)
+    let question = second.question
+    let refusal = await #expect(throws: Refusal.self) { try await send(question, ann) }
+    #expect(refusal?.isTemporary == false)
+    let change = fixture.insertion(1, "read", on: work)
+    let known = try await send(Transaction(id: question.id, policy: .error, changes: [change]), ann)
+    #expect(try await send(question, ann).committed.revision == known.committed.revision)
+    #expect(try await fixture.served().count == 4)
+    await ann.close()
+    await fixture.stop()
+  }
+
+  private func send(_ transaction: Transaction, _ client: GraphClient) async throws -> SaveResult {
+    try await withCheckedThrowingContinuation { continuation in
+      client.send([(transaction.id, .save(transaction))]) { _, outcome in continuation.resume(with: outcome) }
+    }
+  }
+
+  /// An answer was lost, and the note has left the part since: the edit is on the server, and not in conflict.
+  @Test func committedEditOfANoteThatHasLeftIsNoConflict() async throws {
+    let (fixture, work) = try await table()
+    _ = try await turnOn(fixture.replica, .scopes([work]), fixture)
+    let note = try await typeTwice(fixture)
+    // As a run does that ends before the answers.
+    let unsent = try fixture.replica.openUnsent()
+    let form = IntentForm(fixture.model)
+    let intents = try unsent.markLeft([1, 2], at: 1, form: form)
+    unsent.close()
+    let ann = try await fixture.connect("ann", replica: intents[0].transaction.replica)
+    let mirror = try MirrorStore(
+      path: fixture.replica.path + "/" + ReplicaStore.mirrorName, model: fixture.model)
+    _ = try await send(try intents[0].transaction(over: mirror), ann)
+    _ = try mirror.close()
+    // The offsets of the second one refer to the text that the first one has made.
+    var second = try #require(intents[1].edit(usedNumbers: 0)).transaction
+    second.changes[0].base = .max
+    _ = try await send(second, ann)
+    await ann.close()
+    try await move(note, fixture)
+    let report = try await fixture.synchronize()
+    #expect(report.sent == 2 && report.parked == 0)
+    #expect(try await fixture.served() == ["XYZall Ann", "buy milk", "write"])
+    await fixture.stop()
+  }
+
+  /// Edits of one text over each other are sent before the copy has less.
+  @Test func waitingTextIsSentBeforeTheCopyHasLess() async throws {
+    let (fixture, work) = try await table()
+    _ = try await turnOn(fixture.replica, nil, fixture)
+    try await typeTwice(fixture)
+    let ann = try await fixture.offline()
+    let temporary = ObjectID.temporary(9, entity: fixture.entity("Board").number)
+    _ = try await ann.commit(
+      [Change(.insert, temporary, edits: [fixture.edit("Board.name", .string("Train"))])], policy: .error)
+    await ann.close()
+    let report = try await turnOn(fixture.replica, .scopes([fixture.board]), fixture)
+    #expect(report.sent == 3 && report.parked == 0 && report.isReloaded)
+    #expect(try await fixture.served() == ["XYZall Ann", "buy milk", "write"])
+    #expect(try await copied(fixture) == ["buy milk"])
+    // The board that waited is kept.
+    #expect(try fixture.replica.status()?.scopes?.count == 2)
+    #expect(try await turnOn(fixture.replica, .scopes([work]), fixture).isReloaded)
+    #expect(try await copied(fixture) == ["XYZall Ann", "write"])
     await fixture.stop()
   }
 

@@ -38,7 +38,20 @@ extension Intent {
     guard isMissing else { return nil }
     return Refusal(
       .conflict,
-      "the object is no longer in this computer's copy, so the text that this edit continues is not known here")
+      "the object was deleted or is no longer in this computer's copy, so the text that this edit continues is not known"
+    )
+  }
+
+  /// A save under the id of this one that the server never commits: it answers with the outcome of this one, or refuses
+  /// it.
+  package var question: Transaction {
+    // No object has the random number of a replica as its key.
+    let changes = texts.keys.prefix(1).map { id in
+      var change = Change(.update, ObjectID(key: transaction.replica, entity: id.entity), base: 1)
+      change.onlyIf = Precondition(revision: 1)
+      return change
+    }
+    return Transaction(id: transaction, policy: .error, changes: changes)
   }
 
   /// The save as it is sent now over a mirror.

@@ -23,8 +23,9 @@ extension SyncRun {
   package enum Event: Sendable {
     /// The action is done, and durable.
     case done
-    /// The mirror is open. A partial one has only what the user could see when it was loaded.
-    case opened(isPartial: Bool)
+    /// The mirror is open. A partial one has only what the user could see when it was loaded. One of other scopes than
+    /// the user has chosen is replaced at the end.
+    case opened(isPartial: Bool, hasOtherScopes: Bool = false)
     /// There is no mirror of this version of the model. One of another version has been in these states, oldest first.
     case noMirror(states: [Token], isOfOtherModel: Bool = false)
     /// A new mirror has the server's state of this revision.

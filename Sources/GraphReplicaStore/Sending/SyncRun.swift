@@ -23,11 +23,11 @@ import GraphStore
 /// and removes what was committed: the user finds it on the server.
 package struct SyncRun: Sendable {
   /// The most intents that are read at once.
-  package static let page = 512
+  package static let page = 128
   /// The number of waiting intents below which the next are read.
-  private static let fewWaiting = 256
+  private static let fewWaiting = 64
   /// The committed intents after which they are received and removed.
-  private static let receivedAtOnce = 1_000
+  private static let receivedAtOnce = 250
 
   private enum Phase {
     /// A copy asks for the outcomes of what has left under the old id.
@@ -67,6 +67,8 @@ package struct SyncRun: Sendable {
   package private(set) var isUnverified = false
   /// Whether no new mirror can be made.
   private var isUnloaded = false
+  /// Whether the mirror is replaced at the end, when all edits are sent over it.
+  private var isReplacedAtEnd = false
   /// The intents that wait for a new mirror.
   private var waiting = Waiting.none
   private var report = SyncReport()
@@ -115,7 +117,8 @@ package struct SyncRun: Sendable {
   package mutating func handle(_ event: Event) -> Action {
     switch event {
     case .done: break
-    case .opened(let isPartial): mirror = isPartial ? .partial : .following
+    case .opened(let isPartial, let hasOtherScopes):
+      (mirror, isReplacedAtEnd) = (isPartial ? .partial : .following, hasOtherScopes)
     case .noMirror(let states, let isOfOtherModel):
       steps.removeAll { if case .readStates = $0 { true } else { false } }
       if isOfOtherModel { report.notices.append(.otherModel) }
@@ -142,6 +145,7 @@ package struct SyncRun: Sendable {
     case .notLoaded: continueWithoutLoading()
     case .loaded(let revision, let parked):
       (mirror, isUnloaded, isUnverified) = (server.seesAll ? .following : .partial, false, false)
+      isReplacedAtEnd = false
       report.isReloaded = true
       report.parked += parked
       finish(upTo: revision)
@@ -203,6 +207,9 @@ package struct SyncRun: Sendable {
         phase = .sending
         (queue, isConnected) = (SendingQueue(), false)
         return .renew
+      case .settling where isReplacedAtEnd && !isUnloaded:
+        steps = [.load]
+        beginComparison()
       case .settling: return isUnloaded ? .endUnloaded(report, waiting) : .end(report)
       }
     }

@@ -133,6 +133,8 @@ final class OfflineRun {
   var answers = [(TransactionID, Result<CommitResult, Refusal>)]()
   /// Whether the user sees all objects, as the welcome says.
   var seesAll = false
+  /// The intents that leave for the first time in this run.
+  var marked = Set<Int64>()
   /// The intents that a planted bug has sent before they were marked.
   var unmarked = [Int64]()
   /// The comparison of the mirror that is loaded with the earlier one; nil if there is nothing to compare.

@@ -249,10 +249,14 @@ extension OfflineSimulation {
       let entries = try run.unsent.entries(form, .waiting, after: number, limit: SyncRun.page)
       if entries.contains(where: { !$0.isParked && $0.intent?.hasLeft == true }) { count(.askedAgain) }
       return go(run, .queue(entries))
-    case .markLeft(let numbers): return go(run, .marked(try mark(numbers, run, form)))
+    case .markLeft(let numbers):
+      run.marked.formUnion(numbers)
+      return go(run, .marked(try mark(numbers, run, form)))
     case .send(let intent):
       if let mirror = run.mirror, let refusal = try intent.refusalOfMissingText(in: mirror) {
-        return go(run, .answered(intent.transaction, .failure(refusal)))
+        if run.marked.contains(intent.number) { return go(run, .answered(intent.transaction, .failure(refusal))) }
+        run.connection.handle(.save(intent.question))
+        break
       }
       try send(intent, run)
     case .park(let number, let refusal, let left): try park(number, refusal, left, run, form)

@@ -28,6 +28,10 @@ struct NoteFinder {
     let found = try await shell.images(
       of: NoteProperties.entity, where: .equal(NoteProperties.number, .integer(number)))
     if let note = found.first { return note }
+    if shell.isPartOfCopy, number != provisional {
+      throw Refusal(
+        .notFound, "the note +\(provisional - ProvisionalNumber.base), #\(number), is not in this computer's copy")
+    }
     throw Refusal(
       .notFound,
       "there is no note +\(provisional - ProvisionalNumber.base) that this computer has made without the daemon")
