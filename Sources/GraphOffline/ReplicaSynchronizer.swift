@@ -122,6 +122,10 @@ final class ReplicaSynchronizer {
     }
   }
 
+  private func forgetInserted(_ finished: [SyncRun.FinishedIntent]) {
+    for id in finished.lazy.flatMap(\.committed.ids.values) { inserted[id] = nil }
+  }
+
   // MARK: - Scopes
 
   private func isContainer(_ id: ObjectID) -> Bool {
@@ -234,10 +238,12 @@ final class ReplicaSynchronizer {
       let parking = Parking(code: Parking.model, message: refusal.message, at: now())
       try unsent.parkUnreadable(number, parking, form: form)
     case .finish(let finished):
+      defer { forgetInserted(finished) }
       return .finished(
         parked: try CommittedIntent.finish(
           finished, in: unsent, over: openedMirror, images: inserted, at: now(), form: form))
     case .release(let finished):
+      defer { forgetInserted(finished) }
       return .finished(
         parked: try CommittedIntent.release(finished, in: unsent, images: inserted, at: now(), form: form))
     case .ask, .receive, .load, .renew, .awaitAnswer, .end, .endUnloaded, .fail:

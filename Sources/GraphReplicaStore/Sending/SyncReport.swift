@@ -17,7 +17,7 @@ public struct SyncReport: Sendable, Equatable {
 
   /// An event that has an effect on the copy or on edits that wait.
   public enum Notice: Sendable, Hashable {
-    /// The server was restored from a backup. Edits of what it has lost are in the list of conflicts.
+    /// The server was restored from a backup. Edits of what it has lost wait in the list of conflicts.
     case restoredServer
     /// The server's history no longer reaches back to the copy, so the copy was compared with the server, object by
     /// object.
@@ -31,7 +31,7 @@ public struct SyncReport: Sendable, Equatable {
     public var sentence: String {
       switch self {
       case .restoredServer:
-        "the server was restored from a backup: edits of what it has lost are in the list of conflicts"
+        "the server was restored from a backup: the copy and the edits were compared with what it has"
       case .prunedServer:
         "the server's history no longer reaches back to this copy: the copy was compared object by object"
       case .copiedReplica: "the files of this replica were copied or restored: they have got an id of their own"
