@@ -14,7 +14,7 @@ import NIOCore
 enum LocalSocket {
   /// - Returns: the connected socket, which the caller closes; nil if the connection must be made on an event loop: the
   ///   server is too busy to accept it at once, or the path is too long for a name.
-  /// - Throws: `IOError` if nobody listens at the path.
+  /// - Throws: `IOError` if no server listens at the path.
   static func connect(_ path: String) throws -> CInt? {
     var name = sockaddr_un()
     name.sun_family = sa_family_t(AF_UNIX)

@@ -5,7 +5,7 @@ import GraphStore
 
 /// The part of the graph that a copy has.
 extension OfflineReplica {
-  /// What a copy has.
+  /// A choice of the objects in a copy.
   public enum Contents: Sendable, Equatable {
     /// Everything that the user sees.
     case everything

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphClient
 
-/// A socket of this machine is connected at once, or nobody listens there.
+/// A connection to a socket of this machine is made at once, or refused.
 @Suite struct LocalSocketTests {
   private let folder: TemporaryDirectory
   private var path: String { folder.path + "/socket" }

@@ -99,7 +99,7 @@ import Testing
     let (fixture, work) = try await table()
     _ = try await turnOn(fixture.replica, nil, fixture)
     #expect(try fixture.replica.status()?.scopes == nil)
-    // What waits is sent before the copy has less.
+    // The waiting edit is sent before the copy has less.
     try await fixture.saveOffline("buy bread")
     let report = try await turnOn(fixture.replica, .scopes([work]), fixture)
     #expect(report.sent == 1 && report.isReloaded)

@@ -40,7 +40,7 @@ import Testing
       return values
     }
 
-    /// What the mirror should have, from the server's objects.
+    /// The values that the mirror should have, computed from the server's objects.
     func expected() throws -> [ObjectID: [Value]] {
       let part = try ScopedGraph.everything(in: server).filter { image in
         guard let scope = server.model.entity(image.id.entity)?.scope else { return true }

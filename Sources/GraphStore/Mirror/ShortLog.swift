@@ -21,7 +21,7 @@ package enum ShortLog {
       { milliseconds, connection, name, count in
         if count < ShortLog.pages { return SQLITE_OK }
         sqlite3_busy_timeout(connection, 0)
-        // What fails here is done by a later commit.
+        // A later commit tries again.
         sqlite3_wal_checkpoint_v2(connection, name, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
         sqlite3_busy_timeout(connection, Int32(truncatingIfNeeded: Int(bitPattern: milliseconds)))
         return SQLITE_OK
