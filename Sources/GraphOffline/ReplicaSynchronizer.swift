@@ -135,7 +135,8 @@ final class ReplicaSynchronizer {
   /// Adds new containers of this replica to the scopes that it keeps, if these are not all.
   /// - Parameter revision: the commit that has made them.
   private func keep(new containers: Set<ObjectID>, before revision: Revision) throws {
-    if containers.isEmpty { return }
+    // A copy of everything has nothing to store, and each write is a sync.
+    if containers.isEmpty || kept == nil && mirror?.kept == nil { return }
     let keys = containers.map(\.key)
     _ = try unsent.keep(new: keys)
     kept?.containers.formUnion(keys)
@@ -168,7 +169,7 @@ final class ReplicaSynchronizer {
         try lost?.compare(images)
       } willFinish: {
         // Not before: a choice that can't be loaded must not end the copy that is there.
-        try unsent.keep(kept)
+        if try unsent.replica.kept != kept { try unsent.keep(kept) }
         if let lost { parked = try lost.rebase(unsent, at: now(), form: form) }
       }
     } catch {

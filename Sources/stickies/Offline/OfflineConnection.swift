@@ -58,7 +58,6 @@ enum OfflineConnection {
     }
     unsent.close()
     let report = await synchronize(replica, address, security)
-    for notice in report?.notices ?? [] { message(notice.sentence) }
     if let report, report.parked > 0 { message(parkedSentence(report.parked)) }
     return client
   }
@@ -82,7 +81,9 @@ enum OfflineConnection {
     _ replica: OfflineReplica, _ address: ServerAddress?, _ security: TransportSecurity
   ) async -> SyncReport? {
     do {
-      return try await replica.synchronize { try await connection(address, security, $0) }
+      let report = try await replica.synchronize { try await connection(address, security, $0) }
+      for notice in report.notices { message(notice.sentence) }
+      return report
     } catch {
       let refusal = error as? Refusal
       // Another program that synchronizes does it for this one.
@@ -134,8 +135,7 @@ enum OfflineConnection {
     } catch let refusal as Refusal {
       throw replica.removingCopy(after: refusal)
     }
-    let report = state == nil ? nil : await synchronize(replica, address, security)
-    for notice in report?.notices ?? [] { message(notice.sentence) }
+    if state != nil { _ = await synchronize(replica, address, security) }
     replica.keep(client, connect: connect)
     return client
   }
@@ -175,8 +175,8 @@ enum OfflineConnection {
     }
     let waiting = counts.unsent == 0 ? "" : ", \(Output.count(counts.unsent, "edit")) not sent yet"
     let parked = counts.parked == 0 ? "" : ", \(counts.parked) in conflict (stickies sync conflicts)"
-    let part = replica.keptBoards(kept).map { " of \($0.sentence) only" }
-    message("\(reason): working on this computer's copy\(part ?? "")\(waiting)\(parked)")
+    let part = if let boards = replica.keptBoards(kept) { " of \(boards.sentence) only" } else { "" }
+    message("\(reason): working on this computer's copy\(part)\(waiting)\(parked)")
     return client
   }
 
